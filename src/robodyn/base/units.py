@@ -87,7 +87,7 @@ class UnitError(ValueError):
 
 
 @dataclass(frozen=True)
-class Unit:
+class UnitOfMeasure:
     """A product of powers of coherent units with a factor `ratio pi^turns`; multiplied and compared like a number.
 
     Attributes:
@@ -124,30 +124,30 @@ class Unit:
                 powers[base] = powers.get(base, Fraction(0)) + power * exponent
         return {base: power for base, power in powers.items() if power}
 
-    def measures_like(self, other: Unit) -> bool:
+    def measures_like(self, other: UnitOfMeasure) -> bool:
         """Whether both are units of one quantity; an energy is no torque."""
         if self.dimension != other.dimension:
             return False
         return self.dimension != ENERGY or ("J" in self.powers) == ("J" in other.powers)
 
-    def __mul__(self, other: Unit) -> Unit:
+    def __mul__(self, other: UnitOfMeasure) -> UnitOfMeasure:
         powers = {
             name: self.powers.get(name, Fraction(0)) + other.powers.get(name, Fraction(0))
             for name in dict.fromkeys([*self.powers, *other.powers])
         }
         nonzero = {name: power for name, power in powers.items() if power}
-        return Unit(nonzero, self.ratio * other.ratio, self.turns + other.turns)
+        return UnitOfMeasure(nonzero, self.ratio * other.ratio, self.turns + other.turns)
 
-    def __truediv__(self, other: Unit) -> Unit:
+    def __truediv__(self, other: UnitOfMeasure) -> UnitOfMeasure:
         return self * other ** Fraction(-1)
 
-    def __pow__(self, power: Fraction) -> Unit:
+    def __pow__(self, power: Fraction) -> UnitOfMeasure:
         powers = {name: exponent * power for name, exponent in self.powers.items() if power}
         if power.denominator == 1:
-            return Unit(powers, self.ratio**power.numerator, self.turns * power.numerator)
+            return UnitOfMeasure(powers, self.ratio**power.numerator, self.turns * power.numerator)
         if self.ratio != 1 or self.turns:
-            raise UnitError(f"a root is taken of units of SI only, such as {Unit(powers).name}")
-        return Unit(powers)
+            raise UnitError(f"a root is taken of units of SI only, such as {UnitOfMeasure(powers).name}")
+        return UnitOfMeasure(powers)
 
 
 def _write(name: str, power: Fraction) -> str:
@@ -155,7 +155,7 @@ def _write(name: str, power: Fraction) -> str:
 
 
 @lru_cache(maxsize=1000)
-def parse_unit(text: str) -> Unit:
+def parse_unit(text: str) -> UnitOfMeasure:
     """The unit that a text names; empty is that of a plain number.
 
     Raises:
@@ -173,7 +173,7 @@ def parse_unit(text: str) -> Unit:
     return unit
 
 
-def known_unit(text: str) -> Unit | None:
+def known_unit(text: str) -> UnitOfMeasure | None:
     """The unit that a text names, None where there is no such unit."""
     try:
         return parse_unit(text)
@@ -220,9 +220,9 @@ def _split(plain: str, text: str) -> Iterator[re.Match[str]]:
         at = match.end()
 
 
-def _read_unit(tokens: list[re.Match[str]], at: int, text: str) -> tuple[Unit, int]:
+def _read_unit(tokens: list[re.Match[str]], at: int, text: str) -> tuple[UnitOfMeasure, int]:
     """A unit up to the end or to the parenthesis that closes it, and the token there."""
-    unit, divided, slash = Unit(), False, False
+    unit, divided, slash = UnitOfMeasure(), False, False
     while at < len(tokens) and not tokens[at][4]:
         if tokens[at][2]:
             if slash or at == 0:
@@ -239,7 +239,7 @@ def _read_unit(tokens: list[re.Match[str]], at: int, text: str) -> tuple[Unit, i
     return unit, at
 
 
-def _read_factor(tokens: list[re.Match[str]], at: int, text: str) -> tuple[Unit, int]:
+def _read_factor(tokens: list[re.Match[str]], at: int, text: str) -> tuple[UnitOfMeasure, int]:
     if tokens[at][3]:
         unit, at = _read_unit(tokens, at + 1, text)
         if at == len(tokens):
@@ -258,20 +258,20 @@ def _read_factor(tokens: list[re.Match[str]], at: int, text: str) -> tuple[Unit,
     return unit, at
 
 
-def _find(word: str) -> Unit:
+def _find(word: str) -> UnitOfMeasure:
     """A unit by its name, with a prefix or without."""
     if word == "1":
-        return Unit()
+        return UnitOfMeasure()
     if word in COHERENT:
-        return Unit({word: Fraction(1)})
+        return UnitOfMeasure({word: Fraction(1)})
     if word in OTHERS or word in PREFIXED:
         ratio, turns, coherent = OTHERS.get(word) or PREFIXED[word]
         above, _, below = ratio.partition("/")
-        return Unit(parse_unit(coherent).powers, Fraction(above) / Fraction(below or 1), turns)
+        return UnitOfMeasure(parse_unit(coherent).powers, Fraction(above) / Fraction(below or 1), turns)
     prefix, name = word[0], word[1:]
     if prefix in PREFIXES and name != "kg" and (name in COHERENT or name in PREFIXED):
         unit = _find(name)
-        return Unit(unit.powers, unit.ratio * Fraction(10) ** PREFIXES[prefix], unit.turns)
+        return UnitOfMeasure(unit.powers, unit.ratio * Fraction(10) ** PREFIXES[prefix], unit.turns)
     raise UnitError(_unknown(word))
 
 

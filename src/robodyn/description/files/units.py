@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from robodyn.base.units import LONGEST, Unit, UnitError, fill_unit, known_unit, parse_unit
+from robodyn.base.units import LONGEST, UnitError, UnitOfMeasure, fill_unit, known_unit, parse_unit
 
 ROTARY = {"{x}": "rad", "{F}": "N m", "{I}": "kg m^2"}
 LINEAR = {"{x}": "m", "{F}": "N", "{I}": "kg"}
@@ -62,7 +62,7 @@ def _check_bare(text: str, number: str, expected: str, written: str, bare: bool)
         raise UnitError(f'"{text}" has no unit: say {units}, or {text} without quotes, which is SI')
 
 
-def _read_unit(value: str, text: str, allowed: list[str]) -> Unit:
+def _read_unit(value: str, text: str, allowed: list[str]) -> UnitOfMeasure:
     """The unit of a quantity, one of a quantity that is allowed."""
     try:
         unit = parse_unit(text)

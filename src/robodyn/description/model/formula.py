@@ -27,7 +27,7 @@ import numpy as np
 from robodyn.base import symbolic as sym
 from robodyn.base.errors import FlawList, nearest
 from robodyn.base.records import dataclass
-from robodyn.base.units import COHERENT, Unit, UnitError, known_unit, parse_unit
+from robodyn.base.units import COHERENT, UnitError, UnitOfMeasure, known_unit, parse_unit
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import EMPTY, numbers, part_name, text, text_map
 from robodyn.description.model.kinds import Rename
@@ -278,7 +278,7 @@ def rename_signals(formula: str, rename: Callable[[str], str]) -> str:
 # other units (`radius * angle`, `torque * speed`) may be left out, as engineers do; rad/s stays no frequency.
 
 
-PLAIN, RADIAN = Unit(), Unit({"rad": Fraction(1)})
+PLAIN, RADIAN = UnitOfMeasure(), UnitOfMeasure({"rad": Fraction(1)})
 ALIKE = ("+", "-", "min", "max", "clip", "hypot", "fmod", "<", "<=", ">", ">=", "atan2", "where")
 KEEPS = ("negative", "abs", "floor", "ceil")
 ANGLES = ("sin", "cos", "tan")
@@ -296,12 +296,12 @@ class OperandUnit:
         free: whether it is a plain number, which takes the unit of its neighbour; composed: whether it is a product.
     """
 
-    unit: Unit | None
+    unit: UnitOfMeasure | None
     free: bool = False
     composed: bool = False
 
 
-def infer_unit(tree: Node, units: Mapping[str, str]) -> Unit | None:
+def infer_unit(tree: Node, units: Mapping[str, str]) -> UnitOfMeasure | None:
     """Unit of a formula's result, None where it is not known.
 
     Args:
@@ -314,7 +314,7 @@ def infer_unit(tree: Node, units: Mapping[str, str]) -> Unit | None:
     return None if measure.free or measure.unit is None else _simplify(measure)
 
 
-def may_be_in(unit: Unit, declared: Unit) -> bool:
+def may_be_in(unit: UnitOfMeasure, declared: UnitOfMeasure) -> bool:
     """Whether a result of a unit may be said to be in another one."""
     return _alike(OperandUnit(unit, composed=True), OperandUnit(declared))
 
@@ -393,16 +393,16 @@ def _check_plain(tree: Operation, operands: list[OperandUnit]) -> None:
             raise FormulaError(f"'{tree.function}' takes {takes}, not {_describe_measure(measure)}", operand.at)
 
 
-def _simplify(found: OperandUnit) -> Unit:
+def _simplify(found: OperandUnit) -> UnitOfMeasure:
     """A product's unit without radians that other units make needless, under a short name where there is one."""
     assert found.unit is not None
     if not found.composed:
         return found.unit
     unit = found.unit
     if set(unit.dimension) - {"rad", "s"}:
-        unit = Unit({name: power for name, power in unit.powers.items() if name != "rad"})
+        unit = UnitOfMeasure({name: power for name, power in unit.powers.items() if name != "rad"})
     short = next((name for name in SHORT if COHERENT[name] == unit.dimension), None)
-    return Unit({short: Fraction(1)}) if short and len(unit.powers) > 1 else unit
+    return UnitOfMeasure({short: Fraction(1)}) if short and len(unit.powers) > 1 else unit
 
 
 def _describe_measure(measure: OperandUnit) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
 from robodyn.base.records import dataclass
-from robodyn.base.units import Unit, UnitError, known_unit, parse_unit
+from robodyn.base.units import UnitError, UnitOfMeasure, known_unit, parse_unit
 from robodyn.base.untrusted import DAMAGE, Unreadable
 from robodyn.description.files.samples.array_files import read_bag, read_matlab, read_mcap, read_numpy, read_parquet
 from robodyn.description.files.samples.headings import read_heading
@@ -206,7 +206,7 @@ def _read_factor(table: TomlTable) -> tuple[float, str]:
         return 1.0, ""
 
 
-def gear_power(unit: Unit) -> int | None:
+def gear_power(unit: UnitOfMeasure) -> int | None:
     """Which power of a gear ratio brings a motor's quantity to its joint; None where that is not clear."""
     for names, power in ((MOTIONS, -1), (EFFORTS, 1)):
         if any(unit.measures_like(parse_unit(name)) for name in names):
