@@ -13,8 +13,8 @@ from robodyn.base.units import (
     PREFIXED,
     PREFIXES,
     SHOWN,
-    Unit,
     UnitError,
+    UnitOfMeasure,
     choose_unit,
     fill_unit,
     parse_unit,
@@ -160,7 +160,7 @@ def test_units_multiply_like_numbers():
     assert (newton * metre).name == "N m"
     assert (newton / metre).name == "N/m"
     assert ((metre**2) ** Fraction(1, 2)).name == "m"
-    assert (metre / metre) == Unit()
+    assert (metre / metre) == UnitOfMeasure()
     assert parse_unit("deg").factor == math.pi / 180
 
 
