@@ -145,8 +145,8 @@ class PairBook:
 
     def _taken(self, before: list[np.ndarray], now: list[np.ndarray]) -> np.ndarray:
         """Work of the elastic part since the last exchange, by how far the sides moved apart, (n,) [J]."""
-        own = [self.sides[k].place(now[k], "own") for k in range(2)]
-        pull, apart = self._pull(before, now, own), reach(own[0], own[1])
+        places = [self.sides[k].place(now[k], "own") for k in range(2)]
+        pull, apart = self._pull(before, now, places), reach(places[0], places[1])
         taken = np.sum((pull[:-1] + pull[1:]) * np.diff(apart, axis=0), axis=1) / 2
         return np.concatenate([[0.0], taken])
 
@@ -311,8 +311,8 @@ def _check_drift(run: Run, pair: InterfacePair, settings: CosimSettings) -> Chec
 
 def _check_growth(run: Run, settings: CosimSettings) -> Check | None:
     """The worst of all exchanged signals that alternate; None where there are too few exchanges."""
-    own = (".energy_error", ".gap", ".condition", "macro_step")
-    columns = [k for k, info in enumerate(run.infos) if not info.name.endswith(own) and info.kind != "held"]
+    not_exchanged = (".energy_error", ".gap", ".condition", "macro_step")
+    columns = [k for k, info in enumerate(run.infos) if not info.name.endswith(not_exchanged) and info.kind != "held"]
     if len(run.time) < FEWEST_ROWS or not columns:
         return None
     ratios = growth_of_jumps(run.values[:, columns])

@@ -134,7 +134,7 @@ def pair_interfaces(
     units: Mapping[str, Unit], connections: Sequence[Connection], flaws: FlawList
 ) -> list[InterfacePair]:
     """The exchanges that connections come to; what does not fit is reported."""
-    found = []
+    pairs = []
     for k, connection in enumerate(connections):
         path = f"connections[{k}]"
         named = {"first": connection.first, "second": connection.second}
@@ -143,8 +143,8 @@ def pair_interfaces(
             continue
         pair = _make_interface_pair(connection, (sides[0], sides[1]), path, flaws)
         if pair is not None:
-            found.append(pair)
-    return found
+            pairs.append(pair)
+    return pairs
 
 
 def _find_side(units: Mapping[str, Unit], text: str, path: str, flaws: FlawList) -> Side | None:
@@ -213,7 +213,7 @@ def make_channels(
     units: Mapping[str, Unit], signal_connections: Sequence[SignalConnection], flaws: FlawList
 ) -> list[Channel]:
     """Links of single signals, checked."""
-    found = []
+    channels = []
     outputs = {f"{name}.{key}": (name, key) for name, unit in units.items() for key in unit.outputs}
     inputs = {f"{name}.{key}": (name, key) for name, unit in units.items() for key in unit.inputs}
     for k, link in enumerate(signal_connections):
@@ -225,8 +225,8 @@ def make_channels(
                 known = False
         if known:
             (source, output), (target, entry) = outputs[link.source], inputs[link.target]
-            found.append(Channel(source, (output,), target, (entry,), link.order, link.gain))
-    return found
+            channels.append(Channel(source, (output,), target, (entry,), link.order, link.gain))
+    return channels
 
 
 def check_fed_once(channels: Sequence[Channel], flaws: FlawList) -> None:
@@ -313,9 +313,9 @@ def _find_circle(pairs: Sequence[InterfacePair]) -> list[Place]:
         for place in attached.values()
     }
     for place in holds:
-        found = _follow(holds, [place])
-        if found:
-            return found
+        circle = _follow(holds, [place])
+        if circle:
+            return circle
     return []
 
 
@@ -323,7 +323,7 @@ def _follow(holds: Mapping[Place, list[Place]], way: list[Place]) -> list[Place]
     for held in holds[way[-1]]:
         if held in way:
             return way[way.index(held) :]
-        found = _follow(holds, [*way, held])
-        if found:
-            return found
+        circle = _follow(holds, [*way, held])
+        if circle:
+            return circle
     return []

@@ -152,9 +152,9 @@ def read_cosimulation(path: str | Path, readers: Mapping[str, Reader] | None = N
     path = Path(path)
     composed = load_composed(path)
     flaws = FlawList()
-    found = _read(TomlTable(composed.data, "", flaws), path, readers or {})
+    described = _read(TomlTable(composed.data, "", flaws), path, readers or {})
     composed.raise_if_any(flaws, str(path))
-    return found
+    return described
 
 
 def _read(root: TomlTable, path: Path, readers: Mapping[str, Reader]) -> Any:
@@ -218,10 +218,10 @@ def _find_scenario(table: TomlTable, folder: Path) -> Scenario | None:
     try:
         # A name with an "=" has options, of which the last may name a file.
         is_file = what.endswith(".toml") and "=" not in what
-        found: Any = read_scenario(folder / what) if is_file else _from_catalogue(what, folder)
+        scenario: Any = read_scenario(folder / what) if is_file else _from_catalogue(what, folder)
         place = "set"
-        changes = read_numbers(numbers, {number.name: number.unit for number in found.numbers().values()})
-        return found.with_numbers({key: value for key, value in changes.items() if value is not None})
+        changes = read_numbers(numbers, {number.name: number.unit for number in scenario.numbers().values()})
+        return scenario.with_numbers({key: value for key, value in changes.items() if value is not None})
     except ModelError as error:
         table.flaws.extend(error.flaws, under=table.at(place))
         return None

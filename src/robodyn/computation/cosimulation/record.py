@@ -72,14 +72,14 @@ class CouplingRecord:
         """The record as a run, judged by its certificate."""
         rows = np.vstack(self._blocks)
         n, n_own = len(self.booked), 2 * len(self.pairs)
-        own, kept = rows[:, 2 : 2 + n_own], rows[:, 2 + n_own : self.width - 2 * n]
+        pair_columns, exchanged = rows[:, 2 : 2 + n_own], rows[:, 2 + n_own : self.width - 2 * n]
         begun, ended = rows[:, self.width - 2 * n : self.width - n], rows[:, self.width - n :]
-        columns, balances, first = [kept], {}, 0
+        columns, balances, first = [exchanged], {}, 0
         for k, book in enumerate(self._books):
             part = slice(first, first := first + len(book.signals))
             balance = book.balance(self.start[part], begun[:, part], ended[:, part])
             balances[self.pairs[k].name] = balance
-            columns += [balance.created, *own[:, 2 * k : 2 * k + 2].T]
+            columns += [balance.created, *pair_columns[:, 2 * k : 2 * k + 2].T]
         provenance = Provenance(f"{name}-coupling", solver=dataclasses.asdict(settings))
         run = Run(
             rows[:, 0].copy(),

@@ -210,10 +210,10 @@ def _terms(system: System, port: Port, implicit: bool = False) -> list[ca.SX]:
     """M, c, f, A_i, A_i' v, A_c, A_c' v, which constraints hold, and N."""
     assert system.motion.mechanics is not None
     attached = [other for other in system.motion.ports if other.inertia is not None]
-    own = system.motion.rotors[: len(system.motion.rotors) - len(attached)]
+    rotors = system.motion.rotors[: len(system.motion.rotors) - len(attached)]
     # What is attached rigidly elsewhere is felt here: its force is part of f, so that its inertia must be part of M.
     others = [(other.inertia, other.A) for other in attached if other is not port]
-    M = build_mass_matrix(system.motion.mechanics.tree, system.q, [*own, *others])
+    M = build_mass_matrix(system.motion.mechanics.tree, system.q, [*rotors, *others])
     f = system.expressions.applied - port.A.T @ port.acting
     if implicit:
         M, f = _foresee(system, M, f)
@@ -245,11 +245,11 @@ def reduce_system(
     Args:
         x: continuous states in the order of `system.states`.
     """
-    made = PortFunctions(system)
+    ports = PortFunctions(system)
     _, d, m, values = system.described
-    port = made.port(interface, {}, length)
-    inputs = np.array([time]), np.asarray(x, float), d, m, made.module.prepare(values)
-    port.arrays["term_values"][:] = made.kernel(f"terms:{interface}")(*inputs)
+    port = ports.port(interface, {}, length)
+    inputs = np.array([time]), np.asarray(x, float), d, m, ports.module.prepare(values)
+    port.arrays["term_values"][:] = ports.kernel(f"terms:{interface}")(*inputs)
     functions().interface_reduce(port.address)
     return port.taken
 
@@ -265,9 +265,9 @@ def quaternions(system: System) -> np.ndarray:
 
     Moved along their tangents they need the length 1 again.
     """
-    mechanism, first, found = system.scenario.machine.mechanism, 0, []
+    mechanism, first, places = system.scenario.machine.mechanism, 0, []
     for freedom in mechanism.freedoms if mechanism else ():
         end = first + len(freedom.positions)
-        found += [] if freedom.is_single else [(first, end)]
+        places += [] if freedom.is_single else [(first, end)]
         first = end
-    return np.array(found, np.int64).reshape(-1, 2)
+    return np.array(places, np.int64).reshape(-1, 2)

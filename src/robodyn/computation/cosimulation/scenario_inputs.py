@@ -55,13 +55,14 @@ def with_polynomials(system: System, names: Sequence[str]) -> System:
 
 
 def _substitute(system: System, change: tuple[list[ca.SX], list[ca.SX]], added: list[ca.SX], numbers: Any) -> System:
-    own = system.expressions.columns()
-    fresh = ca.substitute([*own.values(), system.motion.loads, *(port.acting for port in system.motion.ports)], *change)
-    n = len(own)
+    columns = system.expressions.columns()
+    acting = [port.acting for port in system.motion.ports]
+    fresh = ca.substitute([*columns.values(), system.motion.loads, *acting], *change)
+    n = len(columns)
     acting = [replace(port, acting=force) for port, force in zip(system.motion.ports, fresh[n + 1 :], strict=True)]
     return replace(
         system,
-        expressions=system.expressions.with_columns(dict(zip(own, fresh[:n], strict=True))),
+        expressions=system.expressions.with_columns(dict(zip(columns, fresh[:n], strict=True))),
         motion=replace(system.motion, loads=fresh[n], ports=tuple(acting)),
         symbols=system.symbols._replace(p=ca.vertcat(system.symbols.p, *added)),
         parameters=(*system.parameters, *numbers),

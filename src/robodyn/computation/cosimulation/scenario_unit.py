@@ -124,8 +124,8 @@ class ScenarioUnit:
         flaws = FlawList()
         flaws.add_unknown(names, self.outputs, "there is no such output", self.name)
         flaws.raise_if_any(f"unit '{self.name}'")
-        own = [name for part in self.interfaces.values() for name in port_signals(part)]
-        chosen = tuple(dict.fromkeys(name for name in (*own, *names) if name not in self._means))
+        needed = [name for part in self.interfaces.values() for name in port_signals(part)]
+        chosen = tuple(dict.fromkeys(name for name in (*needed, *names) if name not in self._means))
         if chosen != self.chosen:
             self.chosen = chosen
             self._connect()
@@ -145,7 +145,7 @@ class ScenarioUnit:
             outputs, known = self.system.expressions.outputs, self.system.signal_names
             column = to_column(outputs[known.index(name)] for name in key[0])
             self._made[key] = PortFunctions(self.system, {"chosen": column}, self.implicit)
-        made = self.functions = self._made[key]
+        ports = self.functions = self._made[key]
         means = [name for part in self.giving for name in part.names(MEAN)]
         self.place = {name: k for k, name in enumerate((*key[0], *means))}
         at = {
@@ -155,11 +155,11 @@ class ScenarioUnit:
         before = self.native
         self.native = EngineStructure(
             "CoupledUnit",
-            read=made.kernel("chosen").address,
+            read=ports.kernel("chosen").address,
             run_prelude=self.compiled.module.prelude_address,
-            port_prelude=made.module.prelude_address,
+            port_prelude=ports.module.prelude_address,
             values=self.values,
-            port_p=made.module.prepare(self.values),
+            port_p=ports.module.prepare(self.values),
             spheres=self.spheres,
             impulse=before.arrays["impulse"],
             since=before.fields.since,
@@ -353,8 +353,8 @@ class ScenarioUnit:
     def save(self) -> Any:
         """All that changes."""
         native = self.native
-        own = native.arrays["impulse"].copy(), native.fields.since, native.fields.moved, self.corrected
-        return self.run.save(), self.values.copy(), own
+        exchange = native.arrays["impulse"].copy(), native.fields.since, native.fields.moved, self.corrected
+        return self.run.save(), self.values.copy(), exchange
 
     def restore(self, state: Any) -> None:
         """Go back to where `save` was called."""

@@ -54,11 +54,11 @@ def load_library() -> ctypes.CDLL:
 
 
 def _load_or_build(digest: str) -> ctypes.CDLL:
-    beside, kept = FOLDER / LIBRARY, cache_folder() / "engine" / f"{digest}{SUFFIX}"
+    beside, in_cache = FOLDER / LIBRARY, cache_folder() / "engine" / f"{digest}{SUFFIX}"
     loaded = _load(beside, digest)
-    if loaded is None and kept.is_file() and _is_owned(kept) and _is_owned(kept.parent):
-        loaded = _load(kept, digest)
-    return loaded or _build(beside) or _build_in_cache(kept)
+    if loaded is None and in_cache.is_file() and _is_owned(in_cache) and _is_owned(in_cache.parent):
+        loaded = _load(in_cache, digest)
+    return loaded or _build(beside) or _build_in_cache(in_cache)
 
 
 def _load(library: Path, digest: str) -> ctypes.CDLL | None:
@@ -143,17 +143,17 @@ def fields_of(name: str) -> dict[str, str]:
 @cache
 def structures() -> dict[str, type[ctypes.Structure]]:
     """The structures by name, compared with the sizes that the library was compiled with."""
-    found: dict[str, type[ctypes.Structure]] = {}
+    kinds: dict[str, type[ctypes.Structure]] = {}
     for _, name in _STRUCTURE.findall(_text()):
         fields = [(field, NUMBERS.get(kind, ctypes.c_void_p)) for field, kind in fields_of(name).items()]
-        found[name] = type(name, (ctypes.Structure,), {"_fields_": fields})
+        kinds[name] = type(name, (ctypes.Structure,), {"_fields_": fields})
     sizes = (ctypes.c_int64 * len(NAMES))()
     load_library().engine_sizes(sizes)
     load_library().coupling_sizes(ctypes.byref(sizes, len(ENGINE_NAMES) * ctypes.sizeof(ctypes.c_int64)))
-    read = [ctypes.sizeof(found[name]) for name in NAMES]
+    read = [ctypes.sizeof(kinds[name]) for name in NAMES]
     if list(sizes) != read:
         raise RuntimeError(f"the engine's library has structures of {list(sizes)} bytes, its header of {read}")
-    return found
+    return kinds
 
 
 def address_of(array: np.ndarray) -> int:
@@ -299,6 +299,6 @@ def copied(structure: Any, **changes: int) -> Any:
 def method_structure(name: str, partner: str | None = None) -> tuple[Any, Any]:
     """A method's tables for the engine, with those of its stiff partner, and what keeps them alive."""
     table = method_table(name)
-    stiff, kept = method_structure(partner) if partner else (None, None)
+    stiff, alive = method_structure(partner) if partner else (None, None)
     address = ctypes.addressof(stiff) if stiff else 0
-    return fill("Method", table, n_dense=len(table.P), stiff=address), (table, stiff, kept)
+    return fill("Method", table, n_dense=len(table.P), stiff=address), (table, stiff, alive)

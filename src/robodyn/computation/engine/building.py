@@ -72,8 +72,8 @@ def find_compiler() -> list[str]:
     Raises:
         BuildError: where there is none that works.
     """
-    if own := find_own_compiler():
-        return own
+    if compiler := find_own_compiler():
+        return compiler
     if find_spec("ziglang"):
         return [sys.executable, "-m", "ziglang", "cc", "-target", zig_target()]
     named = os.environ.get("CC")
@@ -136,9 +136,9 @@ def build_library(library: Path, folder: Path = FOLDER, sanitize: Sequence[str] 
             list(pool.map(lambda command: _call(command, folder), commands))
         objects = [f"{name}.o" for name in sources]
         _call([*compiler, "-shared", *objects, "-o", library.name, *MATHEMATICS], Path(place))
-        made = Path(place, library.name)
-        made.chmod(0o755)
-        os.replace(made, library)
+        fresh = Path(place, library.name)
+        fresh.chmod(0o755)
+        os.replace(fresh, library)
     return digest
 
 

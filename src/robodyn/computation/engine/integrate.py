@@ -347,9 +347,9 @@ class Integration:
     def tell(self) -> list[Any]:
         """How the run went, in the order of TOLD; all of it looked up at once."""
         wholes, reals, order = _fields_told()
-        found = self.whole[wholes].tolist() + self.real[reals].tolist()
-        found.append(clock.perf_counter() - self.begun)
-        return [found[k] for k in order]
+        values = self.whole[wholes].tolist() + self.real[reals].tolist()
+        values.append(clock.perf_counter() - self.begun)
+        return [values[k] for k in order]
 
     def _rows(self, count: int) -> np.ndarray:
         """The first rows as they stand in the engine's memory, which moves where they become too many for it."""
@@ -361,9 +361,9 @@ class Integration:
 
     def trajectory(self, probes: bool = True) -> Trajectory:
         """What there is so far."""
-        problem, view, told = self.problem, self.engine.view, self.tell()
-        n_rows, status, offender, at_time, *proof = told[N_COUNTERS + N_STIFFNESS :]
-        counters = Counters(*told[:N_COUNTERS])
+        problem, view, values = self.problem, self.engine.view, self.tell()
+        n_rows, status, offender, at_time, *proof = values[N_COUNTERS + N_STIFFNESS :]
+        counters = Counters(*values[:N_COUNTERS])
         if not counters.steps:
             counters = counters._replace(smallest_step=0.0)
         rows, y = _copied(self._rows(n_rows))
@@ -382,7 +382,7 @@ class Integration:
             m=self.m.copy(),
             offender=offender,
             counters=counters,
-            stiffness=Stiffness(*told[N_COUNTERS : N_COUNTERS + N_STIFFNESS]),
+            stiffness=Stiffness(*values[N_COUNTERS : N_COUNTERS + N_STIFFNESS]),
             extremes=self.extremes.copy(),
             proof=Proof(*proof),
             unknowns=view(unknowns, problem.n_unknowns).copy() if unknowns else NOTHING,

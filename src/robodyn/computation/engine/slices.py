@@ -53,11 +53,11 @@ class CheckTable:
 
     def values(self, trajectory: Trajectory, duration: float, atol: float) -> list[list[float]]:
         """Value, limit and time of each check of a trajectory of so many simulated seconds."""
-        extremes, found = np.ascontiguousarray(trajectory.extremes.T), np.empty((self.count, 3))
+        extremes, results = np.ascontiguousarray(trajectory.extremes.T), np.empty((self.count, 3))
         numbers = duration, atol, trajectory.counters.largest_step
-        given = address_of(self.table), self.count, address_of(extremes), extremes.shape[1]
-        functions().check_watched(*given, *numbers, address_of(found))
-        return found.tolist()
+        arguments = address_of(self.table), self.count, address_of(extremes), extremes.shape[1]
+        functions().check_watched(*arguments, *numbers, address_of(results))
+        return results.tolist()
 
 
 def take_measure(kind: str, time: np.ndarray, y: np.ndarray) -> float:
@@ -97,9 +97,9 @@ class RowReading:
         """
         table = np.column_stack(probes)
         arrays = {"t": time, "y": y, "knot": knots, "probes": table}
-        given = {name: np.ascontiguousarray(array, float) for name, array in arrays.items()}
+        contiguous = {name: np.ascontiguousarray(array, float) for name, array in arrays.items()}
         counts = {"n_rows": len(time), "n_probes": len(table)}
-        record = copied(self.structure, **counts, **{name: address_of(array) for name, array in given.items()})
+        record = copied(self.structure, **counts, **{name: address_of(array) for name, array in contiguous.items()})
         errors = np.zeros(len(self.tables["unit"]))
         if not functions().find_errors_between(ctypes.addressof(record), share, address_of(errors)):
             raise MemoryError("there is not enough memory to look between the rows")
@@ -155,8 +155,8 @@ class Slice:
         """Which of the runs reached their end with every check held (n,), and their measures (n, n_measures)."""
         addresses, sound = _addresses(runs), np.zeros(len(runs), np.int64)
         measures = np.full((len(runs), self.n_measures), np.nan)
-        given = ctypes.addressof(self.structure), address_of(addresses), len(runs)
-        functions().slice_judge(*given, address_of(sound), address_of(measures))
+        arguments = ctypes.addressof(self.structure), address_of(addresses), len(runs)
+        functions().slice_judge(*arguments, address_of(sound), address_of(measures))
         return sound > 0, measures
 
 

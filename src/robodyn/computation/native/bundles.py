@@ -105,21 +105,21 @@ class Bundles:
         return tuple(reversed(lanes))
 
     def _are_independent(self, lanes: Iterable[int]) -> bool:
-        own, needs = 0, 0
+        lanes_mask, needs = 0, 0
         for number in lanes:
-            own |= 1 << self._places[number]
+            lanes_mask |= 1 << self._places[number]
             needs |= self._needs[number]
-        return not own & needs
+        return not lanes_mask & needs
 
     def operands_of(self, bundle: Bundle) -> Iterator[Bundle]:
         """What the lanes of a bundle read, operand by operand; where either order will do, alike ones together."""
         read = []
         for number in bundle:
             node = self._nodes[number]
-            given = list(operands(node))
-            if node[0] in EITHER_WAY and self._shapes.get(given[0], 0) > self._shapes.get(given[1], 0):
-                given[:2] = given[1], given[0]
-            read.append(given)
+            order = list(operands(node))
+            if node[0] in EITHER_WAY and self._shapes.get(order[0], 0) > self._shapes.get(order[1], 0):
+                order[:2] = order[1], order[0]
+            read.append(order)
         return zip(*read, strict=True)
 
     def _grow(self, root: Bundle) -> dict[Bundle, list[Bundle]]:

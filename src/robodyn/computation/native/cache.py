@@ -146,11 +146,11 @@ def list_files(folder: Path) -> dict[Path, int]:
     tops = [top for pattern in OURS for top in folder.glob(pattern) if not top.is_symlink()]
     paths = [Path(base) / name for top in tops for base, _, names in os.walk(top) for name in names]
     paths += [top for top in tops if top.is_file()]
-    found = {}
+    sizes = {}
     for path in paths:
         with contextlib.suppress(OSError):
-            found[path] = path.lstat().st_size
-    return found
+            sizes[path] = path.lstat().st_size
+    return sizes
 
 
 def clear_files(folder: Path) -> dict[Path, int]:
@@ -199,10 +199,10 @@ def _is_writable(folder: Path) -> bool:
     """Whether files can be kept there; not in another user's folder, as under sudo with that user's home."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        own = not HAS_OWNERS or folder.stat().st_uid == os.getuid()
+        is_ours = not HAS_OWNERS or folder.stat().st_uid == os.getuid()
     except OSError:
         return False
-    return own and os.access(folder, os.W_OK | os.X_OK)
+    return is_ours and os.access(folder, os.W_OK | os.X_OK)
 
 
 @functools.cache

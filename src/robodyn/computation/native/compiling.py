@@ -185,14 +185,14 @@ def _make_programs(
     for name in options.timed:
         assert parameter_input is not None
         wholes[name], rows[name + SUFFIX] = separate_time(wholes[name], TIME_INPUT, parameter_input, options.fixed)
-    found = Conditions({})
+    conditions = Conditions({})
     if options.driven and parameter_input is not None:
         # Of the functions as they were traced: bounds of what has been made arithmetic would be wide.
         traced: dict[str, Program] = {}
         for name, family in families.items():
             traced |= family.split(wholes[name], None)
-        found = find_conditions({name: traced[name] for name in options.driven}, options.limited)
-    others = found.programs | rows
+        conditions = find_conditions({name: traced[name] for name in options.driven}, options.limited)
+    others = conditions.programs | rows
     wholes |= others
     if options.plain:
         wholes = {name: make_portable(whole) for name, whole in wholes.items()}
@@ -220,7 +220,7 @@ def _make_programs(
     n_prelude = prelude.out_sizes[0] if prelude else 0
     if prelude and n_prelude:
         programs[""] = prelude
-    return programs, (n_parameters, n_prelude), width, found
+    return programs, (n_parameters, n_prelude), width, conditions
 
 
 def _common_width(programs: Mapping[str, Program], parameter_input: int | None) -> int:
@@ -313,14 +313,14 @@ def gather_families(
     """
     groups: dict[str, tuple[Inputs, dict[str, ca.Function]]] = {}
     for name, function in functions.items():
-        own = function.sx_in() if function.is_a("SXFunction") and name not in apart else []
+        symbols = function.sx_in() if function.is_a("SXFunction") and name not in apart else []
         for first, (shared, members) in groups.items():
-            joined = _join(shared, own, alike)
+            joined = _join(shared, symbols, alike)
             if joined:
                 groups[first] = joined, members | {name: function}
                 break
         else:
-            groups[name] = own, {name: function}
+            groups[name] = symbols, {name: function}
     return {first: _make_family(*group) for first, group in groups.items()}
 
 

@@ -84,14 +84,14 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
         watched.append(builder.add(("sub", state, bound)))
     # What only memory and parameters decide is the same throughout a step.
     roots = [node for name in BENT for node in copied.get(name, ())]
-    found = _collect(builder, _reach(builder.nodes, roots), watched)
-    short = {i: kind for i, kind in found.items() if _is_short(builder.nodes, i)}
+    kinds_by_node = _collect(builder, _reach(builder.nodes, roots), watched)
+    short = {i: kind for i, kind in kinds_by_node.items() if _is_short(builder.nodes, i)}
     kinds = [KINK if _is_short(builder.nodes, i) else UNBOUNDED for i in watched]
     degrees = _find_degrees(builder.nodes)
     late = _collect(builder, _reach(builder.nodes, copied.get(DELAYS, ())), watched)
     kinds += [kind + STRAIGHT * (degrees[i] <= 1) + LATE * (i in late) for i, kind in short.items()]
     if all(kind == UNBOUNDED for kind in kinds):
-        return Conditions({}, omitted=len(found))
+        return Conditions({}, omitted=len(kinds_by_node))
     points = builder.finish(CONDITIONS, sizes, [short])
     # A number in the place of what is not bounded.
     outputs = [
@@ -103,10 +103,10 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
     # The row of a table rises with the place in it.
     moved = [node[2] if (node := builder.nodes[i])[0] == "locate" else i for i in outputs]
     drifts, also = _enclose(builder, [rates.of(i) for i in moved], sizes)
-    made = {CONDITIONS: points, ENCLOSURES: bounds, DRIFTS: drifts}
+    bounding = {CONDITIONS: points, ENCLOSURES: bounds, DRIFTS: drifts}
     work = len(bounds.nodes) + len(drifts.nodes)
-    omitted = len(found) - len(short)
-    return Conditions(made, tuple(kinds), len(short), omitted, work, tuple(sorted({*used, *also})))
+    omitted = len(kinds_by_node) - len(short)
+    return Conditions(bounding, tuple(kinds), len(short), omitted, work, tuple(sorted({*used, *also})))
 
 
 def _is_short(nodes: list[Node], number: int) -> bool:
@@ -129,8 +129,8 @@ def _moving(nodes: list[Node]) -> list[bool]:
     """Whether each node changes within a step."""
     moves: list[bool] = []
     for node in nodes:
-        own = node[0] == "input" and node[1] in MOVING
-        moves.append(own or any(moves[i] for i in operands(node)))
+        is_moving = node[0] == "input" and node[1] in MOVING
+        moves.append(is_moving or any(moves[i] for i in operands(node)))
     return moves
 
 
@@ -163,7 +163,7 @@ LOGIC = frozenset(["and", "or", "not"])
 
 def _collect(builder: Builder, numbers: list[int], watched: list[int]) -> dict[int, int]:
     """The values whose levels decide, with the kind of each, without those that are watched anyway."""
-    found: dict[int, int] = {}
+    kinds: dict[int, int] = {}
     known = {_either_way(builder.nodes[i]) for i in watched}
     moves = _moving(builder.nodes)
     for number in numbers:
@@ -178,8 +178,8 @@ def _collect(builder: Builder, numbers: list[int], watched: list[int]) -> dict[i
             key = _either_way(builder.nodes[place])
             if key not in known:
                 known.add(key)
-                found[place] = kind
-    return found
+                kinds[place] = kind
+    return kinds
 
 
 def _margin(builder: Builder, moves: list[bool], number: int) -> int:
@@ -388,10 +388,10 @@ Bounds = _Ball | _Truth | _Index
 def _enclose(source: Builder, outputs: list[int], sizes: tuple[int, ...]) -> tuple[Program, set[int]]:
     """Bounds [middles, radii] of some nodes, as a program of the box; entries of the box that it reads."""
     enclosure = _Enclosure(sizes)
-    found: dict[int, Bounds] = {}
+    bounds: dict[int, Bounds] = {}
     for number in _reach(source.nodes, outputs):
-        found[number] = enclosure.bound(source.nodes[number], found)
-    balls = [enclosure.ball(found[number]) for number in outputs]
+        bounds[number] = enclosure.bound(source.nodes[number], bounds)
+    balls = [enclosure.ball(bounds[number]) for number in outputs]
     columns = [ball.middle.node for ball in balls], [enclosure.radius(ball).node for ball in balls]
     box = (sizes[TIME], 4 * enclosure.width, *sizes[DELAYED:])
     return enclosure.builder.finish(ENCLOSURES, box, [[*columns[0], *columns[1]]]), enclosure.entries

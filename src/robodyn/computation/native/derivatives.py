@@ -35,12 +35,12 @@ def find_rough_entries(program: Program, number: int) -> list[int]:
             reached.append(1 << node[2] if node[1] == number else 0)
             continue
         # Dependence is passed on from node to node, all entries at once.
-        found = 0
+        entries = 0
         for operand in operands(node):
-            found |= reached[operand]
-        reached.append(found)
+            entries |= reached[operand]
+        reached.append(entries)
         if node[0] in ROUGH:
-            rough |= found
+            rough |= entries
     return [k for k in range(program.in_sizes[number]) if rough >> k & 1]
 
 

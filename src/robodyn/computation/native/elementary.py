@@ -11,7 +11,7 @@ that costs more than the functions themselves. Written as arithmetic they also o
 The errors are a few units in the last place (pow: y log x of them), for angles up to a million radians. A NaN stays a
 NaN; beyond the largest number there is 8e307 instead of infinity, and no exp is below 3e-261, so that no product with
 it is slow for being close to zero. This is done only where it is asked for: in functions whose results nothing compares
-exactly.
+needed_exact.
 
 Portable elementary functions: how do programs give the same bits on every platform?
 
@@ -59,12 +59,12 @@ def inline_elementary(program: Program, rough: bool = False) -> Program:
 def inline_some(program: Program, output: int, first: int) -> Program:
     """The same for the entries of one output from `first` on; what those before them need too stays as it is."""
     builder, exact, loose = Arithmetic(), dict[int, int](), dict[int, int]()
-    kept = live_nodes(program.nodes, [program.outputs[output][:first]])
+    needed_exact = live_nodes(program.nodes, [program.outputs[output][:first]])
     needed = live_nodes(program.nodes, [program.outputs[output][first:]])
     for number, node in enumerate(program.nodes):
         exact[number] = builder.add(with_operands(node, exact))
         if needed[number]:
-            loose[number] = exact[number] if kept[number] else builder.inline(program, node, loose)
+            loose[number] = exact[number] if needed_exact[number] else builder.inline(program, node, loose)
     outputs = [[exact[i] for i in entries] for entries in program.outputs]
     outputs[output][first:] = [loose[i] for i in program.outputs[output][first:]]
     return builder.finish(program.name, program.in_sizes, outputs)

@@ -80,8 +80,8 @@ def forms_of(program: Program) -> list[int]:
             read = operands(node)
             # What is left besides the operands is a number: a constant, a place in an input or a table. Python's hash
             # of a nan is that of the object, not of its value: another one in each process.
-            own = [NAN if number != number else number for number in node[1 : len(node) - len(read)]]
-            form = hash((codes[op], *own, *[forms[i] for i in read]))
+            numbers = [NAN if number != number else number for number in node[1 : len(node) - len(read)]]
+            form = hash((codes[op], *numbers, *[forms[i] for i in read]))
         forms.append(form)
     return forms
 

@@ -181,8 +181,8 @@ class Writer:
 
     def call(self, name: str, op: str, arguments: list[str]) -> None:
         """The line that calls the function of an operation."""
-        given = ", ".join(f"double {value}" for value in arguments)
-        self.lines.append(f"  {name} = call double @{CALLS[op]}({given})")
+        typed = ", ".join(f"double {value}" for value in arguments)
+        self.lines.append(f"  {name} = call double @{CALLS[op]}({typed})")
 
     def remainder(self, name: str, a: str, b: str) -> None:
         """The line of a modulo b, as of fmod."""

@@ -183,13 +183,13 @@ class Kernel:
         """One call a row of the tables, (n, size) each; a table an output. Machine code writes straight into them."""
         if self.longer is not None:
             raise ValueError(f"{self.name} has a run's table behind an input: call it row by row")
-        given = [np.ascontiguousarray(table, np.float64) for table in tables]
-        if tuple(table.shape[1:] for table in given) != tuple((size,) for size in self.in_sizes):
-            raise ValueError(f"{self.name} takes rows of {self.in_sizes} entries, not {[t.shape[1:] for t in given]}")
-        found = [np.empty((len(given[0]), size)) for size in self.out_sizes]
-        both = [*given, *found]
-        row_loop(len(both))(self.address, len(given[0]), *(n for t in both for n in (t.ctypes.data, t.strides[0])))
-        return tuple(found)
+        inputs = [np.ascontiguousarray(table, np.float64) for table in tables]
+        if tuple(table.shape[1:] for table in inputs) != tuple((size,) for size in self.in_sizes):
+            raise ValueError(f"{self.name} takes rows of {self.in_sizes} entries, not {[t.shape[1:] for t in inputs]}")
+        outputs = [np.empty((len(inputs[0]), size)) for size in self.out_sizes]
+        both = [*inputs, *outputs]
+        row_loop(len(both))(self.address, len(inputs[0]), *(n for t in both for n in (t.ctypes.data, t.strides[0])))
+        return tuple(outputs)
 
 
 @functools.cache
@@ -199,9 +199,9 @@ def row_loop(count: int) -> Callable[..., None]:
     void (f, n_rows, table 0, bytes from row to row of it, table 1, ...) for kernels of so many arguments
     """
     tables = range(count)
-    given = ", ".join(f"ptr %a{k}, i64 %s{k}" for k in tables)
+    parameters = ", ".join(f"ptr %a{k}, i64 %s{k}" for k in tables)
     lines = [
-        f"define void @rows(ptr %f, i64 %n, {given}) {{",
+        f"define void @rows(ptr %f, i64 %n, {parameters}) {{",
         "entry:",
         "  br label %head",
         "head:",

@@ -140,8 +140,8 @@ class LaneWriter(Writer):
 
     def call(self, name: str, op: str, arguments: list[str]) -> None:
         if op in AT_ONCE:
-            given = ", ".join(f"{self.real} {value}" for value in arguments)
-            self.lines.append(f"  {name} = call {self.real} @{vector_name(op, self.lanes)}({given})")
+            typed = ", ".join(f"{self.real} {value}" for value in arguments)
+            self.lines.append(f"  {name} = call {self.real} @{vector_name(op, self.lanes)}({typed})")
             return
         function = f"@{CALLS[op]}"
         self._join(name, "double", [f"{function}({_doubles(one)})" for one in self._transposed(arguments)])
@@ -269,8 +269,8 @@ def find_common(program: Program, row_input: int) -> tuple[tuple[tuple[int, int]
         return (), frozenset()
     common: set[int] = set()
     for number, node in enumerate(program.nodes):
-        own = node[0] == "const" or (node[0] == "input" and node[1:] in inputs)
-        if own or (node[0] != "input" and all(operand in common for operand in operands(node))):
+        is_common = node[0] == "const" or (node[0] == "input" and node[1:] in inputs)
+        if is_common or (node[0] != "input" and all(operand in common for operand in operands(node))):
             common.add(number)
     return tuple(inputs), frozenset(number for number in common if program.nodes[number][0] != "const")
 

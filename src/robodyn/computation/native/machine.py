@@ -25,12 +25,12 @@ LEVEL = "ROBODYN_OPTIMISATION"
 
 def optimisation(quick: bool) -> int:
     """Level of optimisation, 0 to 3: ROBODYN_OPTIMISATION, else what suits the code."""
-    given = os.environ.get(LEVEL)
-    if not given:
+    level = os.environ.get(LEVEL)
+    if not level:
         return QUICK if quick else OPTIMISATION
-    if given not in ("0", "1", "2", "3"):
-        refuse("", f"the environment variable {LEVEL} is '{given}'", "0, 1, 2 or 3")
-    return int(given)
+    if level not in ("0", "1", "2", "3"):
+        refuse("", f"the environment variable {LEVEL} is '{level}'", "0, 1, 2 or 3")
+    return int(level)
 
 
 class MachineCode:

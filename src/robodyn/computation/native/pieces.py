@@ -210,8 +210,8 @@ def emit_together(
 def _arguments(layout: SharedLayout, n_inputs: int | None = None) -> str:
     """All inputs and the workspace; a program of fewer inputs calls no piece that reads more."""
     n_all = len(layout.whole.in_sizes)
-    given = [f"ptr %i{i}" if n_inputs is None or i < n_inputs else "ptr null" for i in range(n_all)]
-    return ", ".join([*given, "ptr %w"])
+    inputs = [f"ptr %i{i}" if n_inputs is None or i < n_inputs else "ptr null" for i in range(n_all)]
+    return ", ".join([*inputs, "ptr %w"])
 
 
 def _emit_stores(

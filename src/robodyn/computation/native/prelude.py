@@ -65,8 +65,8 @@ def _rewrite(
             here[number] = builder.add(with_operands(node, here))
             continue
         # Constants and parameters are computed there, whether or not something here reads them.
-        own = ("input", 0, node[2]) if node[0] == "input" else with_operands(node, there)
-        there[number] = prelude.add(own)
+        copied = ("input", 0, node[2]) if node[0] == "input" else with_operands(node, there)
+        there[number] = prelude.add(copied)
         # A border: what varies reads it here as one more entry behind the parameters.
         if number in wanted:
             k = entries.setdefault(there[number], len(entries))

@@ -236,8 +236,8 @@ def find_dependence(program: Program, kind_of: Callable[[Node], int]) -> list[in
     """
     kinds: list[int] = []
     for node in program.nodes:
-        own = kind_of(node) if node[0] == "input" else 0
-        kinds.append(max((kinds[i] for i in operands(node)), default=own))
+        kind = kind_of(node) if node[0] == "input" else 0
+        kinds.append(max((kinds[i] for i in operands(node)), default=kind))
     return kinds
 
 
@@ -259,17 +259,18 @@ def find_dependents(program: Program, source: int) -> bytearray:
 
 def restrict(program: Program, name: str, in_sizes: Iterable[int], outputs: Iterable[Iterable[int]]) -> Program:
     """The program of the nodes that some outputs need."""
-    kept = [tuple(output) for output in outputs]
+    wanted = [tuple(output) for output in outputs]
     # Dead code is left out: only what outputs reach backwards stays.
-    live = live_nodes(program.nodes, kept)
+    live = live_nodes(program.nodes, wanted)
     if all(live):
-        return Program(name, tuple(in_sizes), program.nodes, tuple(kept))
+        return Program(name, tuple(in_sizes), program.nodes, tuple(wanted))
     renumbered = [-1] * len(live)
     nodes: list[Node] = []
     for number in compress(range(len(live)), live):
         renumbered[number] = len(nodes)
         nodes.append(with_operands(program.nodes[number], renumbered))
-    return Program(name, tuple(in_sizes), tuple(nodes), tuple(tuple(renumbered[i] for i in output) for output in kept))
+    columns = tuple(tuple(renumbered[i] for i in output) for output in wanted)
+    return Program(name, tuple(in_sizes), tuple(nodes), columns)
 
 
 def live_nodes(nodes: Sequence[Node], outputs: Iterable[Iterable[int]]) -> bytearray:

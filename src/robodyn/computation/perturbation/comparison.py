@@ -73,14 +73,14 @@ def compare_runs(
     """Differences of some signals, over the time that both runs cover."""
     time = nonlinear.time[nonlinear.time <= min(nonlinear.time[-1], perturbed.time[-1])]
     weights = np.gradient(time) if len(time) > 1 else np.ones(len(time))
-    found = []
+    differences = []
     for name in signals:
         apart = np.abs(perturbed[name](time) - nonlinear[name](time))
         k = int(np.argmax(apart))
         shares = tuple(float(np.sum(weights[apart < bound]) / np.sum(weights)) for bound in bounds)
         rms = float(np.sqrt(np.sum(weights * apart**2) / np.sum(weights)))
-        found.append(WayDifference(name, nonlinear[name].unit, float(apart[k]), float(time[k]), rms, shares))
-    return tuple(found)
+        differences.append(WayDifference(name, nonlinear[name].unit, float(apart[k]), float(time[k]), rms, shares))
+    return tuple(differences)
 
 
 def choose_signals(nonlinear: Run, perturbed: Run, patterns: Sequence[str] = ()) -> tuple[str, ...]:
@@ -142,12 +142,12 @@ def find_convergence(
     scenario: Scenario, points: Sequence[int], solver: Solver | None = None, signals: Sequence[str] = ()
 ) -> Convergence:
     """How the difference shrinks with the number of points; what stays is of second order in the deviation."""
-    found = []
+    largest = []
     near = Perturbed(scenario, points=points[0], solver=solver)
     nonlinear = simulate(scenario, near.solver)
     for count in points:
         near.use_points(count)
         run = near.simulate()
         chosen = choose_signals(nonlinear, run, signals)
-        found.append(max(difference.largest for difference in compare_runs(nonlinear, run, chosen)))
-    return Convergence(tuple(points), tuple(found))
+        largest.append(max(difference.largest for difference in compare_runs(nonlinear, run, chosen)))
+    return Convergence(tuple(points), tuple(largest))

@@ -399,9 +399,9 @@ def compute_nominal(
     rows = [_evaluate(equations, instant, prepared) for instant in instants]
     arrays: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     scope = equations.scope
-    kept = {name: values[name] for name in equations.parameters}
+    numbers = {name: values[name] for name in equations.parameters}
     names = (scope.joints, equations.outputs, scope.curved)
-    return Nominal(points, *names, kept, equations.digest, times=times, **arrays)
+    return Nominal(points, *names, numbers, equations.digest, times=times, **arrays)
 
 
 def _evaluate(equations: LinearisedEquations, instant: float, p: np.ndarray) -> dict[str, np.ndarray]:

@@ -126,9 +126,9 @@ def trace_linear(layout: RowLayout, data: np.ndarray, time: ca.SX, q: ca.SX, v: 
     bias = ca.vertcat(*reader.read("rest")) + C @ v + K @ q
     y = to_column(reader.read("outputs"))
     y = y + reader.matrix("by_position", (k, n)) @ q + reader.matrix("by_velocity", (k, n)) @ v
-    found = dict(zip(layout.equations.outputs, ca.vertsplit(ca.densify(y)), strict=True)) if k else {}
-    signals = {name: found[name] for name in scope.signals}
-    carried = ca.vertcat(*(found.get(f"{joint}.carried", ca.SX(0)) for joint in scope.joints))
+    outputs = dict(zip(layout.equations.outputs, ca.vertsplit(ca.densify(y)), strict=True)) if k else {}
+    signals = {name: outputs[name] for name in scope.signals}
+    carried = ca.vertcat(*(outputs.get(f"{joint}.carried", ca.SX(0)) for joint in scope.joints))
     signals |= _curved_positions(reader, q)
     M, bias = _mass_matrix(reader, p), ca.densify(bias)
     return LinearMechanics(M, bias, carried, signals, frozenset(scope.folded), data)
@@ -150,11 +150,11 @@ def _curved_positions(reader: RowReader, q: ca.SX) -> dict[str, ca.SX]:
     moved = q - ca.vertcat(*reader.read("position"))
     G = ca.reshape(ca.vertcat(*reader.read("gradients")), n, len(names))
     H = reader.read("curvature")
-    found = {}
+    positions = {}
     for k, (name, length) in enumerate(zip(names, reader.read("lengths"), strict=True)):
         bend = ca.reshape(ca.vertcat(*H[k * n * n : (k + 1) * n * n]), n, n)
-        found[f"{name}.position"] = length + ca.dot(G[:, k], moved) + 0.5 * ca.dot(moved, bend @ moved)
-    return found
+        positions[f"{name}.position"] = length + ca.dot(G[:, k], moved) + 0.5 * ca.dot(moved, bend @ moved)
+    return positions
 
 
 # --------------------------------------------------------------------------------------------------

@@ -153,8 +153,8 @@ class Certificate(Displayed):
 
     def __repr__(self) -> str:
         broken = f"; violated: {', '.join(check.name for check in self.violated)}" if self.violated else ""
-        kept = len(self) - len(self.violated)
-        return f"<Certificate: {kept} of {len(self)} checks passed, {len(self.unchecked)} not made{broken}>"
+        passed = len(self) - len(self.violated)
+        return f"<Certificate: {passed} of {len(self)} checks passed, {len(self.unchecked)} not made{broken}>"
 
     def __iter__(self) -> Iterator[Check]:
         return iter(self.checks)
@@ -187,13 +187,13 @@ def certificate_from(record: Mapping[str, Any]) -> Certificate:
 
 def join_certificates(parts: Iterable[Certificate]) -> Certificate:
     """Of runs that follow each other: of each check the worst."""
-    found: dict[tuple[str, str], list[Check]] = {}
+    groups: dict[tuple[str, str], list[Check]] = {}
     unchecked: dict[str, None] = {}
     for part in parts:
         unchecked |= dict.fromkeys(part.unchecked)
         for check in part:
-            found.setdefault((check.name, check.subject), []).append(check)
-    return Certificate(tuple(_worst(checks) for checks in found.values()), tuple(unchecked))
+            groups.setdefault((check.name, check.subject), []).append(check)
+    return Certificate(tuple(_worst(checks) for checks in groups.values()), tuple(unchecked))
 
 
 def _worst(checks: Iterable[Check]) -> Check:
@@ -235,12 +235,12 @@ class PassedLimit:
 
 def join_limits(parts: Iterable[tuple[PassedLimit, ...]]) -> tuple[PassedLimit, ...]:
     """Of runs that follow each other: each limit once, with its first time and its worst value."""
-    found: dict[tuple[str, str, float], PassedLimit] = {}
+    limits: dict[tuple[str, str, float], PassedLimit] = {}
     for passed in (one for part in parts for one in part):
         key = (passed.joint, passed.limit, passed.value)
-        before = found.get(key)
+        before = limits.get(key)
         if before is None:
-            found[key] = passed
+            limits[key] = passed
         elif abs(passed.worst - passed.value) > abs(before.worst - before.value):
-            found[key] = PassedLimit(*key, passed.unit, before.first, passed.worst, passed.time)
-    return tuple(found.values())
+            limits[key] = PassedLimit(*key, passed.unit, before.first, passed.worst, passed.time)
+    return tuple(limits.values())

@@ -102,9 +102,9 @@ class Run(Displayed):
 
     def judged(self, outcome: Outcome, certificate: Certificate, passed_limits: tuple[PassedLimit, ...]) -> Run:
         """The same run, whose columns have been checked, with what was found of it afterwards."""
-        found = {"outcome": outcome, "certificate": certificate, "passed_limits": passed_limits}
+        verdict = {"outcome": outcome, "certificate": certificate, "passed_limits": passed_limits}
         other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__ | found)
+        other.__dict__.update(self.__dict__ | verdict)
         return other
 
     def __getitem__(self, name: str) -> Signal:
@@ -257,11 +257,11 @@ def _columns(run: Run, infos: Sequence[SignalInfo], values: Floats | None = None
     """The columns of a run in another order, of its values by default."""
     values = run.values if values is None else values
     place = {name: k for k, name in enumerate(run.names)}
-    found = np.full((len(values), len(infos)), np.nan)
+    columns = np.full((len(values), len(infos)), np.nan)
     for k, info in enumerate(infos):
         if info.name in place:
-            found[:, k] = values[:, place[info.name]]
-    return found
+            columns[:, k] = values[:, place[info.name]]
+    return columns
 
 
 def _knots(run: Run) -> Booleans:

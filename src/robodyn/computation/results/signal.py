@@ -52,9 +52,9 @@ class Signal(Displayed):
         if self.kind not in ("continuous", "held"):
             raise ValueError(f"{self.name}: kind must be 'continuous' or 'held', is {self.kind!r}")
         for part, what in (("values", "values"), ("rate_values", "rates"), ("knots", "knots")):
-            given = getattr(self, part)
-            if given is not None and given.shape != self.time.shape:
-                raise ValueError(f"{self.name}: {given.shape} {what} for {self.time.shape} times")
+            values = getattr(self, part)
+            if values is not None and values.shape != self.time.shape:
+                raise ValueError(f"{self.name}: {values.shape} {what} for {self.time.shape} times")
 
     def __repr__(self) -> str:
         span = f" from {self.min:.4g} to {self.max:.4g}" if self.time.size else ""

@@ -41,11 +41,11 @@ class Curves:
     def band(self, signal: str, percentiles: Sequence[float] = PERCENTILES) -> Floats:
         """Percentiles of a signal over the runs at each place, (n_percentiles, n_points); nan where no run has one."""
         values = self.values[signal]
-        found = np.full((len(percentiles), len(self.places)), np.nan)
+        band = np.full((len(percentiles), len(self.places)), np.nan)
         there = np.any(np.isfinite(values), axis=0)
         if there.any():
-            found[:, there] = np.nanpercentile(values[:, there], percentiles, axis=0)
-        return found
+            band[:, there] = np.nanpercentile(values[:, there], percentiles, axis=0)
+        return band
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

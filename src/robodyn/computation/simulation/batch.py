@@ -392,8 +392,8 @@ def find_runner(
         if len(runners) >= MOST_RUNNERS:
             runners.clear()
         runners[key] = runner
-    found: BatchRunner = runners[key]
-    return found
+    cached: BatchRunner = runners[key]
+    return cached
 
 
 class Worker:

@@ -204,11 +204,11 @@ def _smooth(compiled: CompiledSystem) -> list[SignalInfo]:
 
 def row_reading(compiled: CompiledSystem) -> RowReading | None:
     """How signals are read between rows, kept with the compiled system; None where all of them hold."""
-    kept = compiled.prepared
-    if BETWEEN not in kept:
-        kept[BETWEEN] = _make_reading(compiled.recorded) if _smooth(compiled) else None
-    found: RowReading | None = kept[BETWEEN]
-    return found
+    prepared = compiled.prepared
+    if BETWEEN not in prepared:
+        prepared[BETWEEN] = _make_reading(compiled.recorded) if _smooth(compiled) else None
+    reading: RowReading | None = prepared[BETWEEN]
+    return reading
 
 
 def _make_reading(infos: Sequence[SignalInfo]) -> RowReading:
@@ -356,8 +356,8 @@ def check_start_limits(system: System, states: Mapping[str, float], numbers: Map
     """
     mechanism = system.scenario.machine.mechanism
     flaws = FlawList()
-    given = system.scenario.initialisation != "at_rest"
-    for joint in mechanism.limited_joints if mechanism and given else ():
+    is_described = system.scenario.initialisation != "at_rest"
+    for joint in mechanism.limited_joints if mechanism and is_described else ():
         for field in joint.limits:
             name, limit = f"{joint.name}.{BOUNDED[field][0]}", numbers[f"{joint.name}.{field}"]
             if name in states and excess(field, states[name], limit) > 0:

@@ -237,14 +237,14 @@ class Checks:
 
     def __call__(self, changes: Mapping[str, float]) -> None:
         """Ask every description whose numbers change."""
-        own: dict[int, dict[str, float]] = {}
+        changes_of: dict[int, dict[str, float]] = {}
         flaws = FlawList()
         for name, value in changes.items():
             check_finite(flaws, name, value, infinite=True)
             if name in self.place:
-                own.setdefault(self.place[name], {})[name] = value
+                changes_of.setdefault(self.place[name], {})[name] = value
         flaws.raise_if_any(f"scenario '{self.scenario}'")
-        for k, changed in own.items():
+        for k, changed in changes_of.items():
             self.checks[k](changed)
 
     def screen(self, columns: Mapping[str, np.ndarray]) -> list[str]:
@@ -252,11 +252,11 @@ class Checks:
 
         The laws of blocks look at all runs at once: what they accept so, they accept in each.
         """
-        own: dict[int, dict[str, np.ndarray]] = {}
+        columns_of: dict[int, dict[str, np.ndarray]] = {}
         for name, values in columns.items():
             if name in self.place:
-                own.setdefault(self.place[name], {})[name] = values
-        return [name for k, changed in own.items() if not self._accepts(k, changed) for name in changed]
+                columns_of.setdefault(self.place[name], {})[name] = values
+        return [name for k, changed in columns_of.items() if not self._accepts(k, changed) for name in changed]
 
     def _accepts(self, k: int, columns: Mapping[str, np.ndarray]) -> bool:
         if not columns.keys() <= self.scalars:

@@ -144,10 +144,10 @@ def find_equilibrium(
             to be at rest.
     """
     balance = balance or build_balance(system)
-    given, changed = dict(guess or {}), dict(parameters or {})
+    guesses, changed = dict(guess or {}), dict(parameters or {})
     known = [*system.state_names, *(info.name for info in system.memory)]
-    refuse_unknown(given, known, "there is no such state", f"equilibrium of '{system.scenario.name}'", "guess")
-    x, m = guess_rest(system, given, changed)
+    refuse_unknown(guesses, known, "there is no such state", f"equilibrium of '{system.scenario.name}'", "guess")
+    x, m = guess_rest(system, guesses, changed)
     p = system.parameter_values(changed)
     ideal = p.copy()
     ideal[list(balance.rest.ideal)] = list(balance.rest.ideal.values())
@@ -288,11 +288,11 @@ def trace_rest(system: System) -> RestEquations:
     # What noise has drawn goes on changing, and has no effect where noise counts as ideal.
     drawn = {f"{block.name}.drawn" for block in system.scenario.machine.all_blocks if block.law_name == "noise"}
     changing = [k for k in changed_entries(m, after) if system.memory[k].name not in drawn]
-    held, kept = m[changing, 0], after[changing, 0] - m[changing, 0]
+    held, changes = m[changing, 0], after[changing, 0] - m[changing, 0]
     delayed = system.expressions.delayed - d if system.delays else ca.SX(0, 1)
     rates = ca.SX(system.expressions.rhs[:n])
     rates[_given_states(system)] = 0.0
-    residual = ca.densify(ca.vertcat(rates, delayed, kept))
+    residual = ca.densify(ca.vertcat(rates, delayed, changes))
     rest, (moving, apart), ranged = _describe_rest(system, changing), _conditions(system), _ranges(system)
     columns = [*system.symbols]
     functions = {
@@ -332,9 +332,9 @@ def _conditions(system: System) -> tuple[dict[str, ca.SX], dict[str, ca.SX]]:
 
     A reference is a block whose outputs depend on time alone; of these an output is a rate by its unit.
     """
-    own, outputs, units = system.symbols, system.signal_expressions, system.signal_units
+    symbols, outputs, units = system.symbols, system.signal_expressions, system.signal_units
     read = {name for _, to, name in system.scenario.machine.references() if to == "signal"}
-    columns = ca.vertcat(own.x, own.d, own.m), own.t
+    columns = ca.vertcat(symbols.x, symbols.d, symbols.m), symbols.t
     varied, timed = (
         ca.which_depends(ca.vertcat(*outputs.values()), column, 1, True) if column.numel() else [False] * len(outputs)
         for column in columns
@@ -427,7 +427,7 @@ def _solve(point: _Point) -> tuple[np.ndarray, int]:
         # Beyond a range nothing counts: such a step is halved.
         return (point.rates(z) if free or not point.is_beyond(z) else np.full(z.shape, np.inf)), None
 
-    found = solve_newton(
+    solution = solve_newton(
         rates,
         lambda z, residual, _: _least_squares(point.jacobian(z), -residual, 1e-13),
         point.z.copy(),
@@ -436,7 +436,7 @@ def _solve(point: _Point) -> tuple[np.ndarray, int]:
         settled=SETTLED,
         uphill=True,
     )
-    return (found.z, found.steps) if found.solved else _continue_transient(point)
+    return (solution.z, solution.steps) if solution.solved else _continue_transient(point)
 
 
 def _continue_transient(point: _Point) -> tuple[np.ndarray, int]:

@@ -158,11 +158,11 @@ def trace_closing(system: System) -> dict[str, ca.Function]:
     too, where these are fewer."""
     values = ca.densify(system.expressions.constraints)
     h, columns = values[: len(system.motion.constraint_forces)], [*system.symbols]
-    found = {"values": values, "gradients": ca.vec(ca.densify(ca.jacobian(h, system.q)))}
+    columns_by_name = {"values": values, "gradients": ca.vec(ca.densify(ca.jacobian(h, system.q)))}
     if system.has_balls or any(entry.is_zero() for entry in ca.vertsplit(h)):
         rates = values[len(system.motion.constraint_forces) :]
-        found["slopes"] = ca.vec(ca.densify(ca.jacobian(rates, system.v)))
-    return {name: ca.Function(name, columns, [column]) for name, column in found.items()}
+        columns_by_name["slopes"] = ca.vec(ca.densify(ca.jacobian(rates, system.v)))
+    return {name: ca.Function(name, columns, [column]) for name, column in columns_by_name.items()}
 
 
 def mark_joints(system: System) -> np.ndarray:
@@ -177,8 +177,8 @@ def close(equations: Equations, x: np.ndarray) -> Assembled:
     joints = mark_joints(equations.system)
     if np.all(joints):
         return _solve(equations, x)
-    found = _solve(dataclasses.replace(equations, free=equations.free * joints), x)
-    return found if found.closed else _solve(equations, x)
+    assembled = _solve(dataclasses.replace(equations, free=equations.free * joints), x)
+    return assembled if assembled.closed else _solve(equations, x)
 
 
 def _solve(equations: Equations, x: np.ndarray) -> Assembled:
@@ -200,10 +200,10 @@ def _solve(equations: Equations, x: np.ndarray) -> Assembled:
         return -free_q * np.linalg.lstsq(H * free_q, h, rcond=RANK)[0] if np.all(np.isfinite(H)) else None
 
     # From the guess on: what is kept stays to the last bit.
-    found = solve_newton(
+    solution = solve_newton(
         evaluate, find_step, np.zeros(n), most_steps=NEWTON_STEPS, still=CLOSED / 1000, shorten=limit_step(LONGEST_STEP)
     )
-    x = np.concatenate([x[:n] + by_q * found.z, x[n:]])
+    x = np.concatenate([x[:n] + by_q * solution.z, x[n:]])
     values, H = equations.at(x)
     if not np.all(np.isfinite(H)):
         what = (
@@ -220,7 +220,7 @@ def _solve(equations: Equations, x: np.ndarray) -> Assembled:
     positions = {state.name: float(value) for state, value in zip(system.states[:n], x, strict=False)}
     sized = dict(zip(system.motion.constraint_forces, sizes.tolist(), strict=True))
     speed = float(np.max(np.abs(x[motions]) / by_v, initial=1.0))
-    return Assembled(x, positions, residuals, rates, sized, found.steps, speed)
+    return Assembled(x, positions, residuals, rates, sized, solution.steps, speed)
 
 
 @report_progress("finding the branches of")
@@ -246,14 +246,14 @@ def find_branches(
     turns = np.array([state.unit == "rad" for state in system.states[:n]])
     scattered = around * (equations.free * mark_joints(system))[:n]
     nominal = np.array([state.nominal for state in system.states[:n]])
-    found: list[Assembled] = []
+    branches: list[Assembled] = []
     for k in range(tries):
         x = equations.x.copy()
         x[:n] += (k > 0) * scattered * nominal * generator.uniform(-1, 1, n)
         branch = close(equations, x)
-        if branch.closed and not any(_same(branch.x[:n], other.x[:n], turns, nominal) for other in found):
-            found.append(branch)
-    return sorted(found, key=lambda branch: float(np.linalg.norm(branch.x[:n] - equations.x[:n])))
+        if branch.closed and not any(_same(branch.x[:n], other.x[:n], turns, nominal) for other in branches):
+            branches.append(branch)
+    return sorted(branches, key=lambda branch: float(np.linalg.norm(branch.x[:n] - equations.x[:n])))
 
 
 def check_kept(equations: Equations, keep: Sequence[str]) -> None:
@@ -298,10 +298,10 @@ def close_constraints(
     refuse_unknown(guess, system.state_names, "there is no such state", "assembly of the mechanism", "guess")
     equations = prepare_equations(system, parameters, time)
     x = np.array([guess.get(state.name, state.start) for state in system.states], float)
-    kept = choose_kept(equations, x) if keep is None else tuple(keep)
-    check_kept(equations, kept)
-    found = close(equations.keeping(kept), x)
-    return found if found.closed else replace(found, problems=_describe_conflict(equations, x, kept))
+    fixed = choose_kept(equations, x) if keep is None else tuple(keep)
+    check_kept(equations, fixed)
+    assembled = close(equations.keeping(fixed), x)
+    return assembled if assembled.closed else replace(assembled, problems=_describe_conflict(equations, x, fixed))
 
 
 def find_kept(system: System) -> tuple[str, ...]:
@@ -316,22 +316,22 @@ def choose_kept(equations: Equations, x: np.ndarray) -> tuple[str, ...]:
     if scenario.keep is not None:
         return scenario.keep
     n = equations.system.n_q
-    given = [name for name in scenario.initial if name in equations.names]
+    described = [name for name in scenario.initial if name in equations.names]
     H = _gradients_elsewhere(equations, x)
     rank, free = _rank(H), np.ones(n)
-    kept = []
-    for name in given:
+    fixed = []
+    for name in described:
         column = equations.names.index(name)
         if column >= n:
-            kept.append(name)
+            fixed.append(name)
             continue
         free[column] = 0.0
         # A position can stay if the others can still follow every change of the constraints.
         if _rank(H * free) == rank:
-            kept.append(name)
+            fixed.append(name)
         else:
             free[column] = 1.0
-    return tuple(kept)
+    return tuple(fixed)
 
 
 def _gradients_elsewhere(equations: Equations, x: np.ndarray) -> np.ndarray:
@@ -359,19 +359,19 @@ def _describe_conflict(equations: Equations, x: np.ndarray, kept: Sequence[str])
     if not nearest.closed:
         return nearest.describe_left()
     for count, name in enumerate(ordered):
-        found = close(equations.keeping(ordered[: count + 1]), x)
-        if not found.closed:
+        assembled = close(equations.keeping(ordered[: count + 1]), x)
+        if not assembled.closed:
             k = equations.names.index(name)
             return (_describe_value(equations.system.states[k], (x[k], nearest.x[k]), ordered[:count]),)
-        nearest = found
+        nearest = assembled
     return ()
 
 
 def _describe_value(state: StateInfo, values: tuple[float, float], beside: Sequence[str]) -> Flaw:
     """A value that cannot stay, and the one that could, beside others that do."""
-    given, fits = values
-    if abs(fits) < 1e-12 * abs(given):
+    start, fits = values
+    if abs(fits) < 1e-12 * abs(start):
         fits = 0.0
     asks = f"beside {', '.join(beside)} the constraints ask for" if beside else "the nearest that meets them is"
-    what = f"{given:.6g} {state.unit} cannot be kept with the constraints met: {asks} {fits:.6g} {state.unit}"
-    return Flaw(f"initial.{state.name}", f"{what}, {fits - given:+.3g} {state.unit}", REMEDY)
+    what = f"{start:.6g} {state.unit} cannot be kept with the constraints met: {asks} {fits:.6g} {state.unit}"
+    return Flaw(f"initial.{state.name}", f"{what}, {fits - start:+.3g} {state.unit}", REMEDY)

@@ -61,7 +61,7 @@ class Measure:
 def find_measures(flaws: FlawList, texts: Sequence[str], system: System) -> list[Measure]:
     """The measures that texts `kind:signal` ask for, signals also by patterns; the usual ones where there are none."""
     units = system.signal_units
-    found: dict[str, Measure] = {}
+    measures_by_name: dict[str, Measure] = {}
     for text in texts or default_measures(system):
         kind, colon, pattern = text.partition(":")
         signals = [name for name in units if name == pattern or fnmatchcase(name, pattern)]
@@ -73,8 +73,8 @@ def find_measures(flaws: FlawList, texts: Sequence[str], system: System) -> list
             flaws.add(f"measure {text}", f"there is no signal '{pattern}'", nearest(pattern, units))
         else:
             measures = [Measure(kind, name, "s" if kind == "time_of_peak" else units[name]) for name in signals]
-            found |= {measure.name: measure for measure in measures}
-    return list(found.values())
+            measures_by_name |= {measure.name: measure for measure in measures}
+    return list(measures_by_name.values())
 
 
 def default_measures(system: System) -> list[str]:
@@ -212,9 +212,9 @@ def read_columns(
     """Arrays by name, one number standing for all runs; every problem is noted."""
     _check_parameters(flaws, system, parameters)
     _check_initial(flaws, system, initial)
-    given = {**parameters, **{f"{INITIAL}{name}": values for name, values in initial.items()}}
-    arrays = {name: array for name, values in given.items() if (array := _read(flaws, name, values)) is not None}
-    if not given:
+    columns = {**parameters, **{f"{INITIAL}{name}": values for name, values in initial.items()}}
+    arrays = {name: array for name, values in columns.items() if (array := _read(flaws, name, values)) is not None}
+    if not columns:
         flaws.add("parameters", "all runs are identical", "give an array for each number that does")
     lengths = {name: array.size for name, array in arrays.items() if array.ndim}
     count = max(lengths.values(), default=1)
@@ -397,8 +397,8 @@ class _ColumnWorker(Worker):
         end = describe_end(runner.span[1])
         table.ended[span] = [(end.kind.name.lower(), end.sentence, end.time)] * len(numbers)
         for j in range(len(numbers)) if table.curves else np.flatnonzero(~sound).tolist():
-            kept = runner.keep(end, runs[j].trajectory(probes=False)) if sound[j] else self.judge(runs[j])
-            table.put(numbers[j], kept)
+            result = runner.keep(end, runs[j].trajectory(probes=False)) if sound[j] else self.judge(runs[j])
+            table.put(numbers[j], result)
 
 
 def _rows(columns: Mapping[str, np.ndarray], count: int) -> Iterable[dict[str, float]]:

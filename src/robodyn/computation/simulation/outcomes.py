@@ -175,8 +175,8 @@ class _End:
         system, offender = self.compiled.system, self.trajectory.offender
         if not 0 <= offender < len(system.states):
             return "a state"
-        own = offender < system.n_moving or system.n_moving == 0
-        return system.states[offender if own else self._largest_state()].name
+        moves = offender < system.n_moving or system.n_moving == 0
+        return system.states[offender if moves else self._largest_state()].name
 
     def _largest_state(self) -> int:
         """The state that is largest at the end beside its nominal size, book-keeping aside."""
@@ -217,8 +217,8 @@ def find_dependent_joints(system: System, x: np.ndarray) -> list[str]:
     if not (least <= ROUNDING or least <= min(SINGULAR, LESS * start)):
         return []
     names = [state.name.removesuffix(".velocity") for state in system.states[system.n_q : system.n_q + system.n_v]]
-    found = [name for name, part in zip(names, motion, strict=True) if abs(part) > TAKES_PART]
-    return found if len(found) <= MOST else []
+    joints = [name for name, part in zip(names, motion, strict=True) if abs(part) > TAKES_PART]
+    return joints if len(joints) <= MOST else []
 
 
 def find_carried_points(system: System, joints: Sequence[str]) -> list[str]:
@@ -260,16 +260,17 @@ def describe_choice(solver: Solver, trajectory: Trajectory, simulated_time: floa
     if solver.pair is None:
         return {}
     explicit, stiff = solver.pair
-    found = trajectory.stiffness
-    if found.stiff_phases:
-        share = min(found.stiff_time / simulated_time, 1.0) if simulated_time > 0 else 1.0
-        phases = f" in {found.stiff_phases} phases" if found.stiff_phases > 1 else ""
-        return {"method": f"{stiff} for {share:.3g} of the time{phases}, {explicit} otherwise: {_reason(found)}"}
-    if found.trials:
-        return {"method": f"{explicit}: steps of {stiff} that would pay, tried {found.trials} times, were not accurate"}
-    if math.isinf(found.since):
+    stiffness = trajectory.stiffness
+    if stiffness.stiff_phases:
+        share = min(stiffness.stiff_time / simulated_time, 1.0) if simulated_time > 0 else 1.0
+        phases = f" in {stiffness.stiff_phases} phases" if stiffness.stiff_phases > 1 else ""
+        return {"method": f"{stiff} for {share:.3g} of the time{phases}, {explicit} otherwise: {_reason(stiffness)}"}
+    if stiffness.trials:
+        tried = f"steps of {stiff} that would pay, tried {stiffness.trials} times, were not accurate"
+        return {"method": f"{explicit}: {tried}"}
+    if math.isinf(stiffness.since):
         return {"method": f"{explicit}: accuracy limited its steps"}
-    limited = f"from {found.since:.6g} s stability limited its steps (to {found.step:.3g} s)"
+    limited = f"from {stiffness.since:.6g} s stability limited its steps (to {stiffness.step:.3g} s)"
     return {"method": f"{explicit}: {limited}, but none of {stiff} that would pay fits between two instants"}
 
 
@@ -282,16 +283,16 @@ def _reason(found: Stiffness) -> str:
 
 def report_stiffness(solver: Solver, trajectory: Trajectory) -> list[str]:
     """A sentence where an explicit method that the user chose was limited by stability."""
-    found, steps = trajectory.stiffness, trajectory.counters.steps
-    if solver.pair or math.isinf(found.since) or found.limited_steps < max(LIMITED_STEPS, LIMITED_PART * steps):
+    stiffness, steps = trajectory.stiffness, trajectory.counters.steps
+    if solver.pair or math.isinf(stiffness.since) or stiffness.limited_steps < max(LIMITED_STEPS, LIMITED_PART * steps):
         return []
     return [f"{describe_stiffness(trajectory)}; use method auto or rodas4p"]
 
 
 def describe_stiffness(trajectory: Trajectory) -> str:
-    found = trajectory.stiffness
-    limited = f"explicit steps are limited by stability (h = {found.step:.3g} s), not accuracy"
-    return f"stiff from t = {found.since:.6g} s: {limited}"
+    stiffness = trajectory.stiffness
+    limited = f"explicit steps are limited by stability (h = {stiffness.step:.3g} s), not accuracy"
+    return f"stiff from t = {stiffness.since:.6g} s: {limited}"
 
 
 # Residual of constraints at the start [m, rad, m/s or rad/s] that a run's solver would hardly notice.
@@ -350,7 +351,7 @@ def _describe_start(column: dict[str, int], trajectory: Trajectory) -> list[str]
 def _describe_bends(compiled: CompiledSystem, column: dict[str, int], trajectory: Trajectory) -> list[str]:
     """A sentence for each flexible body that is bent or twisted further than linear deformations go."""
     mechanism = compiled.system.scenario.machine.mechanism
-    found = []
+    sentences = []
     for body in mechanism.flexible_bodies if mechanism else ():
         names = [f"{mode.name}.position" for mode in body.modes]
         if not set(names) <= column.keys():
@@ -360,8 +361,8 @@ def _describe_bends(compiled: CompiledSystem, column: dict[str, int], trajectory
         largest = float(np.max(np.abs(modal @ turns), initial=0.0))
         if largest > BEND_LIMIT:
             bent = f"flexible body '{body.name}' is bent by {largest:.3g} rad, beyond the range of linear deformations"
-            found.append(f"{bent}: divide it into several on fixed joints")
-    return found
+            sentences.append(f"{bent}: divide it into several on fixed joints")
+    return sentences
 
 
 KINDS = {Status.TERMINAL: OutcomeKind.STOPPED, Status.OVERFLOWN: OutcomeKind.OVERFLOW}
@@ -401,9 +402,9 @@ def describe_stop(guard: Guard, time: float) -> Outcome:
 
 def _describe_parallel(compiled: CompiledSystem, trajectory: Trajectory) -> str:
     """The true cause of a broken run, where it is that joints have become dependent."""
-    found = find_dependent_joints(compiled.system, trajectory.x)
-    joints = " and ".join(f"'{name}'" for name in found)
-    if points := find_carried_points(compiled.system, found):
+    names = find_dependent_joints(compiled.system, trajectory.x)
+    joints = " and ".join(f"'{name}'" for name in names)
+    if points := find_carried_points(compiled.system, names):
         return (
             f"at {trajectory.at_time:.6g} s {joints} can turn without moving anything that has inertia, since "
             f"{' and '.join(points)} {'has' if len(points) == 1 else 'have'} mass but none: give it, give a joint an "

@@ -137,13 +137,13 @@ def deciding_numbers(system: System) -> tuple[str, ...]:
 def history_start(compiled: CompiledSystem, start: Start, p: np.ndarray, values: Mapping[str, Any]) -> np.ndarray:
     """Values of the delayed signals before the start: as given, else their own start values."""
     delays = compiled.system.delays
-    given = np.array([values.get(f"{delay.owner}.before", 0.0) for delay in delays])
+    before = np.array([values.get(f"{delay.owner}.before", 0.0) for delay in delays])
     free = np.array([delay.before is None for delay in delays], bool)
     # A delayed signal may depend on others: each round settles at least one more.
     for _ in range(len(delays) if free.any() else 0):
-        now = compiled.module.kernels["delayed"](np.array([start.time]), start.x, given, start.m, p)
-        given = np.where(free, now, given)
-    return given
+        now = compiled.module.kernels["delayed"](np.array([start.time]), start.x, before, start.m, p)
+        before = np.where(free, now, before)
+    return before
 
 
 # --------------------------------------------------------------------------------------------------

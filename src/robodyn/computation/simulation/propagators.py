@@ -154,9 +154,9 @@ def trace_propagated_step(system: System, solver: Solver) -> PropagatedStep:
     step, per_tick = choose_step(system, solver)
     ends, means = [], []
     for k in relaxing:
-        own, start = symbols.x[k], work[place[k]]
-        beta = -ca.jacobian(f[k - 2 * n], own)
-        rate, decay = ca.substitute([f[k - 2 * n], step * beta], [y, own], [middle, start])
+        state, start = symbols.x[k], work[place[k]]
+        beta = -ca.jacobian(f[k - 2 * n], state)
+        rate, decay = ca.substitute([f[k - 2 * n], step * beta], [y, state], [middle, start])
         phi1, phi2 = _phi(decay)
         ends.append(start + step * phi1 * rate)
         means.append(start + step * phi2 * rate)
@@ -456,11 +456,11 @@ def _find_growth(compiled: CompiledSystem, p: np.ndarray, start: Start, y: np.nd
 def evaluate_at(kernel: Kernel, times: np.ndarray, p: np.ndarray) -> np.ndarray:
     """What a function of time and parameters gives at some times, a row each."""
     times = np.ascontiguousarray(times, float)
-    found, nothing = np.empty((len(times), kernel.out_sizes[0])), np.zeros(max(kernel.in_sizes[1:4]) + 1)
+    rows, nothing = np.empty((len(times), kernel.out_sizes[0])), np.zeros(max(kernel.in_sizes[1:4]) + 1)
     inputs = [times.ctypes.data, 8, *[nothing.ctypes.data, 0] * 3, p.ctypes.data, 0]
-    if found.size:
-        row_loop(6)(kernel.address, len(times), *inputs, found.ctypes.data, found.strides[0])
-    return found
+    if rows.size:
+        row_loop(6)(kernel.address, len(times), *inputs, rows.ctypes.data, rows.strides[0])
+    return rows
 
 
 def _step_times(compiled: CompiledSystem, begin: float, n_steps: int) -> np.ndarray:
@@ -565,7 +565,7 @@ def _balance(A: np.ndarray) -> np.ndarray:
 
 def _pad_columns(matrices: np.ndarray, columns: int) -> np.ndarray:
     """Matrices column by column, as `native.propagation` reads them: filled up with zeros."""
-    count, rows, given = matrices.shape
+    count, rows, width = matrices.shape
     filled = np.zeros((count, columns, padded(rows)))
-    filled[:, :given, :rows] = matrices.transpose(0, 2, 1)
+    filled[:, :width, :rows] = matrices.transpose(0, 2, 1)
     return filled

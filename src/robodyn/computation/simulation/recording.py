@@ -135,10 +135,10 @@ def _plain_solver(solver: Solver) -> PlainDict:
 @cache
 def package_versions() -> PlainDict:
     """What made the run: Python, platform, this package and those that decide its numbers."""
-    found = {"python": platform.python_version(), "platform": platform.platform()}
+    versions = {"python": platform.python_version(), "platform": platform.platform()}
     for package in ("robodyn", "numpy", "scipy", "casadi", "llvmlite"):
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "not installed"
-    return PlainDict(found)
+            versions[package] = "not installed"
+    return PlainDict(versions)

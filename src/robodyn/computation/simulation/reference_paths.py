@@ -106,8 +106,8 @@ class Following:
         functions, rows = self.info.functions, self.info.rows
         moving, turning = ([self.wanted(name, t) for name in names] for names in (MOVING, TURNING))
         target = np.array(list(list_target(rows, moving, turning))) if rows.all else np.zeros(0)
-        given: list[Any] = [0.0, q, np.zeros(functions.n_v) if v is None else v, functions.numbers, target]
-        return np.array(self._spelled[name](*given))
+        arguments: list[Any] = [0.0, q, np.zeros(functions.n_v) if v is None else v, functions.numbers, target]
+        return np.array(self._spelled[name](*arguments))
 
     @cached_property
     def _spelled(self) -> dict[str, Any]:
@@ -145,13 +145,13 @@ class Following:
         return np.array(self._gains("damping"))
 
     def _gains(self, name: str) -> list[float]:
-        given, path = self.block.parameters[name], f"{self.block.name}.{name}"
-        return [self.values[f"{path}.{k}" if isinstance(given, tuple) else path] for k in range(self.n)]
+        gain, path = self.block.parameters[name], f"{self.block.name}.{name}"
+        return [self.values[f"{path}.{k}" if isinstance(gain, tuple) else path] for k in range(self.n)]
 
     def slopes(self, q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """By the joints: of axes and constraints, and of what is followed and constraints."""
-        held, own = self.call("position_slopes", q, t), self.call("slopes", q, t)
-        return held, np.vstack([own[self.n :], held[self.n :]]) if self.info.rows.all else held
+        held, followed = self.call("position_slopes", q, t), self.call("slopes", q, t)
+        return held, np.vstack([followed[self.n :], held[self.n :]]) if self.info.rows.all else held
 
     def solve(self, q: np.ndarray, t: float) -> np.ndarray | None:
         """Positions in which the deviation is as it will be; None where there are none near."""
@@ -183,13 +183,14 @@ RATE_ERROR = 1e-6
 def find_singular_warnings(system: System, values: Mapping[str, float], states: Mapping[str, float]) -> list[str]:
     """A sentence for each law that comes to a singular position from the states at the start."""
     blocks = {block.name: block for block in system.scenario.machine.blocks if block.law in LINEAR}
-    found = []
+    sentences = []
     for info in system.models if blocks else ():
         block = blocks.get(info.block)
         if block is not None and _is_determined(info):
-            given = _known_inputs(system, block, values)
-            found += _look(Following(info, block, values, given, states), system.scenario.duration) if given else []
-    return found
+            inputs = _known_inputs(system, block, values)
+            path = Following(info, block, values, inputs, states)
+            sentences += _look(path, system.scenario.duration) if inputs else []
+    return sentences
 
 
 def _is_determined(info: ModelInfo) -> bool:
@@ -201,7 +202,7 @@ def _is_determined(info: ModelInfo) -> bool:
 
 def _known_inputs(system: System, block: Block, values: Mapping[str, float]) -> dict[str, Motions]:
     """What is wanted, by argument; nothing where any of it depends on more than time, or its rates are not given."""
-    signals = {name: given if isinstance(given, tuple) else (given,) for name, given in block.inputs.items()}
+    signals = {name: source if isinstance(source, tuple) else (source,) for name, source in block.inputs.items()}
     if not signals.keys() <= {*MOVING, *TURNING}:
         return {}
     times, motions = find_motions(system, [signal for several in signals.values() for signal in several], values)
@@ -209,10 +210,10 @@ def _known_inputs(system: System, block: Block, values: Mapping[str, float]) -> 
         return {}
     shaped = [{rate: np.broadcast_to(row, times.shape) for rate, row in motion.items()} for motion in motions]
     rows = iter(shaped)
-    found = {name: [next(rows) for _ in several] for name, several in signals.items()}
-    if not _knows_rates(found):
+    motions_by_input = {name: [next(rows) for _ in several] for name, several in signals.items()}
+    if not _knows_rates(motions_by_input):
         return {}
-    return {name: [(times, motion["position"]) for motion in several] for name, several in found.items()}
+    return {name: [(times, motion["position"]) for motion in several] for name, several in motions_by_input.items()}
 
 
 def _knows_rates(found: Mapping[str, list[dict[str, np.ndarray]]]) -> bool:
@@ -268,10 +269,10 @@ def _look(path: Following, duration: float) -> list[str]:
     for t in np.linspace(0.0, duration, STEPS + 1)[1:]:
         if place is None:  # the start is off its constraints, which is reported elsewhere
             return []
-        found = _find(path, place.q, t)
-        if _is_lost(path, place, found):
+        ahead = _find(path, place.q, t)
+        if _is_lost(path, place, ahead):
             return [_describe(path, *_narrow(path, place, good, t))]
-        place, good = found, t
+        place, good = ahead, t
     return []
 
 
@@ -284,10 +285,10 @@ def _narrow(path: Following, place: Place, good: float, bad: float) -> tuple[Pla
 
     def is_lost(time: float) -> bool:
         nonlocal place
-        found = _find(path, place.q, time)
-        if found is None or _is_lost(path, place, found):
+        ahead = _find(path, place.q, time)
+        if ahead is None or _is_lost(path, place, ahead):
             return True
-        place = found
+        place = ahead
         return False
 
     good, _ = bisect(is_lost, good, bad, HALVINGS)
@@ -319,13 +320,13 @@ def check_starts(system: System, cases: Sequence[Mapping[str, float]] = ({},)) -
     if system.scenario.initialisation == "at_rest" or not system.scenario.machine.blocks:
         return []
     compiled = compile_system(system)
-    found: dict[str, None] = {}
+    warnings: dict[str, None] = {}
     for changes in cases:
         values = system.parameter_values(changes)
         shown = ", ".join(f"{name} = {value:g}" for name, value in changes.items())
         sentences = find_start_warnings(compiled, find_start(compiled, values), values)
-        found |= dict.fromkeys(f"with {shown}: {sentence}" if shown else sentence for sentence in sentences)
-    return list(found)
+        warnings |= dict.fromkeys(f"with {shown}: {sentence}" if shown else sentence for sentence in sentences)
+    return list(warnings)
 
 
 def find_start_warnings(compiled: CompiledSystem, start: Start, values: np.ndarray) -> list[str]:

@@ -76,9 +76,9 @@ def path_starts(system: System, values: Mapping[str, float]) -> dict[str, dict[s
 def evaluate_block(block: Block, values: Mapping[str, float], time: Any) -> Mapping[str, Any]:
     """A block's outputs at times, or as expressions of the time."""
     names = {key: f"{block.name}.{key}" for key in block.parameters}
-    given = {key: values.get(names[key], value) for key, value in block.parameters.items()}
+    numbers = {key: values.get(names[key], value) for key, value in block.parameters.items()}
     with suppress(Exception):  # a user's function may work on symbols alone
-        return name_results(block, block.function(time=time, **given))
+        return name_results(block, block.function(time=time, **numbers))
     return {}
 
 
@@ -175,12 +175,12 @@ def _find_limit_warnings(system: System, values: Mapping[str, float]) -> list[st
     units = system.signal_units
     wanted = [pair for pair in dict.fromkeys(find_references(system, list(limits))) if limits[pair[0]]]
     times, motions = find_motions(system, [signal for _, signal in wanted], values)
-    found: dict[str, None] = {}
+    warnings: dict[str, None] = {}
     for (joint, signal), motion in zip(wanted, motions, strict=True):
         for field in limits[joint]:
             unit = units.get(f"{joint}.{BOUNDED[field][0]}", "")
-            found |= dict.fromkeys(_compare((joint, signal, field), values[f"{joint}.{field}"], unit, times, motion))
-    return list(found)
+            warnings |= dict.fromkeys(_compare((joint, signal, field), values[f"{joint}.{field}"], unit, times, motion))
+    return list(warnings)
 
 
 def find_references(system: System, joints: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -216,8 +216,8 @@ def _measured(signal: str, blocks: Mapping[str, Block], joints: Sequence[str], s
     if block.on in joints:
         return block.on
     read = [one for key, one in block.inputs.items() if key not in TARGETS and isinstance(one, str)]
-    found = {_measured(one, blocks, joints, seen | {owner}) for one in read} - {None}
-    return found.pop() if len(found) == 1 else None
+    joints_read = {_measured(one, blocks, joints, seen | {owner}) for one in read} - {None}
+    return joints_read.pop() if len(joints_read) == 1 else None
 
 
 def _source(signal: str, blocks: Mapping[str, Block], delays: Mapping[str, str]) -> str:

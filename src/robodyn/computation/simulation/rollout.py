@@ -112,8 +112,8 @@ class Rollout:
         if any(count not in (1, len(x)) for count in counts.values()):
             flaws.add("states", f"are of {len(x)} robots, others of {counts}", "give one row for each, or one for all")
         flaws.raise_if_any(f"rollout of '{system.scenario.name}'")
-        own = self.module.n_parameters + self.module.n_prelude
-        return x, m, np.ascontiguousarray(self.module.prepare_rows(values)[:, :own])
+        n_own = self.module.n_parameters + self.module.n_prelude
+        return x, m, np.ascontiguousarray(self.module.prepare_rows(values)[:, :n_own])
 
 
 def compile_rollout(system: System, method: str = "symplectic_euler") -> Rollout:

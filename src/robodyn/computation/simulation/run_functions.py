@@ -140,8 +140,8 @@ def compile_system(
         raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
     sizes = (kernels.n_kept, kernels.n_unknowns)
     recorded, ticks, work = kernels.recorded, kernels.ticks, kernels.work
-    made = CompiledSystem(system, solver, module, recorded, patterns, *sizes, ticks, work, plain)
-    return replace(made, propagation=kernels.propagation)
+    compiled = CompiledSystem(system, solver, module, recorded, patterns, *sizes, ticks, work, plain)
+    return replace(compiled, propagation=kernels.propagation)
 
 
 def compile_lane_module(
@@ -154,11 +154,11 @@ def compile_lane_module(
     is_wide = has_wide_registers() if kernels.propagation else INEXACT[0] in functions and has_wide_vectors()
     lanes = MORE_LANES if is_wide else LANES
     try:
-        made = compile_lanes(functions, INPUTS.index("p"), lanes, compilation(system, kernels, plain))
+        module = compile_lanes(functions, INPUTS.index("p"), lanes, compilation(system, kernels, plain))
     except UnsupportedOperation:
         return None
     dear = {name: count_work(function) for name, function in functions.items()}
-    return replace(made, addresses=dict(sorted(made.addresses.items(), key=lambda pair: dear[pair[0]])))
+    return replace(module, addresses=dict(sorted(module.addresses.items(), key=lambda pair: dear[pair[0]])))
 
 
 def compilation(system: System, kernels: KernelSet, plain: bool) -> Options:
@@ -302,14 +302,15 @@ def check_operations(system: System) -> None:
 
 def _own_functions(system: System, solver: Solver, tasks: bool) -> dict[str, ca.Function]:
     """What the system itself gives of a run's functions; its outputs, which depend on what is recorded, left out."""
-    own = system.expressions
-    columns = {"rhs": own.rhs}
-    columns |= {"position_rate": own.position_rate} if solver.method == "symplectic_euler" else {}
-    columns |= {"guards": own.guards} if system.discrete.guards else {}
-    columns |= {"limits": own.limits} if system.limited else {}
-    columns |= {"delayed": own.delayed} if system.delays else {}
-    columns |= {"projection": own.projection} if own.projection is not None else {}
-    columns |= {**own.arguments, **(own.updates if tasks else {}), **own.problems, **own.actions}
+    expressions = system.expressions
+    columns = {"rhs": expressions.rhs}
+    columns |= {"position_rate": expressions.position_rate} if solver.method == "symplectic_euler" else {}
+    columns |= {"guards": expressions.guards} if system.discrete.guards else {}
+    columns |= {"limits": expressions.limits} if system.limited else {}
+    columns |= {"delayed": expressions.delayed} if system.delays else {}
+    columns |= {"projection": expressions.projection} if expressions.projection is not None else {}
+    columns |= {**expressions.arguments, **(expressions.updates if tasks else {})}
+    columns |= {**expressions.problems, **expressions.actions}
     functions = {name: system.function(column, name) for name, column in columns.items()}
     return functions | ({"guard_rates": system.guard_rates()} if system.discrete.guards else {})
 

@@ -106,8 +106,8 @@ def _simulate_twice(what: Target, solver: Solver | None, recording: Recording | 
     target = Phases(what.sequence, what.systems) if isinstance(what, Phases) else _system_of(what, recording)
     first = what.ready[0] if isinstance(what, Phases) else what
     scenario = _system_of(first, recording).scenario
-    own = first.patterns if isinstance(first, CompiledSystem) else scenario.recording.signals
-    signals = recording.signals if recording else own
+    patterns = first.patterns if isinstance(first, CompiledSystem) else scenario.recording.signals
+    signals = recording.signals if recording else patterns
 
     def again(other: Traced, tighter: Solver, kept: Recording) -> Run:
         return simulate(other, tighter, recording=kept, **others)
@@ -208,12 +208,12 @@ def add_errors(run: Run, what: Traced, solver: Solver, signals: tuple[str, ...],
         second = dataclasses.replace(second, max_step=min(second.max_step, LONGEST_PART * span))
     # Where the first has rows, the second has them too: nothing is interpolated.
     times = None if isinstance(what, (ScenarioSequence, Phases)) else tuple(np.unique(run.time))
-    found = simulate(what if changed else _treat_otherwise(what), second, Recording(signals=signals, times=times))
+    second_run = simulate(what if changed else _treat_otherwise(what), second, Recording(signals=signals, times=times))
     against = f"{second.method} at rtol {second.rtol:g}" if second.adaptive else f"{second.method} in finer steps"
     against = f"{against}, times {SAFETY:g}"
-    if not found.outcome.ok:
-        against = f"{against}; it {found.outcome.sentence}"
-    return dataclasses.replace(run, errors=compare_solutions(run, found, against, SAFETY))
+    if not second_run.outcome.ok:
+        against = f"{against}; it {second_run.outcome.sentence}"
+    return dataclasses.replace(run, errors=compare_solutions(run, second_run, against, SAFETY))
 
 
 def other_solver(solver: Solver, retreated: bool = True) -> Solver:
@@ -226,9 +226,8 @@ def other_solver(solver: Solver, retreated: bool = True) -> Solver:
         return dataclasses.replace(solver, step=(solver.step or DEFAULT_FIXED_STEP) / FINER)
     rtol, atol = FIXED_TOLERANCES
     if solver.adaptive:
-        rtol, atol = (
-            max(TIGHTER * own, least) for own, least in zip((solver.rtol, solver.atol), TIGHTEST, strict=True)
-        )
+        tolerances = zip((solver.rtol, solver.atol), TIGHTEST, strict=True)
+        rtol, atol = (max(TIGHTER * tolerance, least) for tolerance, least in tolerances)
     method = "rodas4p" if solver.method == "rodas4" else "rodas4"
     return Solver(method, rtol=rtol, atol=atol, max_wall_time=solver.max_wall_time)
 

@@ -57,8 +57,8 @@ def find_start(compiled: CompiledSystem, values: np.ndarray, before: Run | None 
             return search_start(system, values, balance)
 
         described = np.array_equal(values, system.described_values)
-        found = system.recall("start", search) if described else search()
-        return Start(found.time, found.x.copy(), found.m.copy(), found.found)
+        start = system.recall("start", search) if described else search()
+        return Start(start.time, start.x.copy(), start.m.copy(), start.found)
     x = np.array([before.end.get(state.name, state.start) for state in system.states], float)
     m = np.array([before.end.get(memory.name, memory.start) for memory in system.memory], float)
     _check_constraints(system, m)

@@ -137,12 +137,12 @@ def trace_generalised_alpha(system: System) -> ImplicitStep:
     Z0, Z1 = average(z_dot0, z_dot, _rows(known.kept, n_v, n_v + n_z))
     moved = z0 + length * ((1 - gamma) * Z0 + gamma * Z1)
     # Divided by what an acceleration moves, the constraints need no small pivots; what does not hold has no force.
-    kept = active * h / (beta * length**2) + (1 - active) * lam
+    closed = active * h / (beta * length**2) + (1 - active) * lam
 
     book = book0 + 0.5 * length * (book_dot0 + book_dot)
     end = [q, v, z, book, v, a, z_dot, book_dot, A1, Z1, lam, length]
     guess = ca.vertcat(a0, z0 + length * z_dot0, _rows(known.kept, n_v + n_z, -1))
-    return ImplicitStep(system, known, unknowns, guess, ca.vertcat(unbalanced, moved - z, kept), ca.vertcat(*end))
+    return ImplicitStep(system, known, unknowns, guess, ca.vertcat(unbalanced, moved - z, closed), ca.vertcat(*end))
 
 
 def split_states(system: System, x: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
@@ -472,10 +472,10 @@ def _is_symmetric(S: ca.SX) -> bool:
         return False
     free = ca.symvar(S)
     values = 0.3 + 0.5 * np.abs(np.sin(1.0 + np.arange(len(free))))
-    given: Any = ca.Function("matrix", [to_column(free)], [ca.densify(S)])
-    if any(given.instruction_id(k) == node_operation() for k in range(given.n_instructions())):
+    matrix: Any = ca.Function("matrix", [to_column(free)], [ca.densify(S)])
+    if any(matrix.instruction_id(k) == node_operation() for k in range(matrix.n_instructions())):
         return False
-    M = np.array(given(values))
+    M = np.array(matrix(values))
     return bool(np.all(np.isfinite(M)) and np.allclose(M, M.T, rtol=1e-9, atol=1e-12 * np.max(np.abs(M), initial=0.0)))
 
 

@@ -82,10 +82,10 @@ def _load(key: str, scenario: Scenario) -> CompiledSystem | None:
     if content is None:
         return None
     try:
-        found: CompiledSystem = _SystemUnpickler(io.BytesIO(content), scenario).load()
+        compiled: CompiledSystem = _SystemUnpickler(io.BytesIO(content), scenario).load()
     except Exception:  # noqa: BLE001  whatever is wrong with it, or its code no longer there: it is made anew
         return None
-    return found
+    return compiled
 
 
 def _name(scenario: Scenario, solver: Solver, signals: tuple[str, ...]) -> str:
