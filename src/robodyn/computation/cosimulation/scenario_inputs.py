@@ -59,11 +59,11 @@ def _substitute(system: System, change: tuple[list[ca.SX], list[ca.SX]], added: 
     acting = [port.acting for port in system.motion.ports]
     fresh = ca.substitute([*columns.values(), system.motion.loads, *acting], *change)
     n = len(columns)
-    acting = [replace(port, acting=force) for port, force in zip(system.motion.ports, fresh[n + 1 :], strict=True)]
+    ports = [replace(port, acting=force) for port, force in zip(system.motion.ports, fresh[n + 1 :], strict=True)]
     return replace(
         system,
         expressions=system.expressions.with_columns(dict(zip(columns, fresh[:n], strict=True))),
-        motion=replace(system.motion, loads=fresh[n], ports=tuple(acting)),
+        motion=replace(system.motion, loads=fresh[n], ports=tuple(ports)),
         symbols=system.symbols._replace(p=ca.vertcat(system.symbols.p, *added)),
         parameters=(*system.parameters, *numbers),
         numbers={**system.numbers, **{number.name: number for number in numbers}},
