@@ -34,19 +34,19 @@ def make_record(cls: Any, eq: bool = True, kw_only: bool = False) -> Any:
     for params in (*bases, cls.__dataclass_params__):
         params.frozen = True
     fields = dataclasses.fields(cls)
-    own = cls.__dict__
+    members = cls.__dict__
     cls.__setattr__, cls.__delattr__ = _refuse_to_set, _refuse_to_delete
-    if "__init__" not in own:
+    if "__init__" not in members:
         cls.__init__ = _write_init(cls)
-    if "__repr__" not in own:
+    if "__repr__" not in members:
         cls.__repr__ = _describe
     if eq:
         names = [field.name for field in fields if field.compare]
         cls.__compared__ = attrgetter(*names) if names else staticmethod(_nothing)
         # A class that says what is equal has no hash of its own unless it says that too.
-        if own.get("__hash__") is None:
+        if members.get("__hash__") is None:
             cls.__hash__ = _hash
-        if "__eq__" not in own:
+        if "__eq__" not in members:
             cls.__eq__ = _equal
     return cls
 
@@ -57,20 +57,20 @@ def _write_init(cls: Any) -> Any:
     known: dict[str, Any] = {"_set": object.__setattr__, "_MISSING": dataclasses.MISSING}
     body = []
     for k, field in enumerate(dataclasses.fields(cls)):
-        name, value, made = field.name, field.name, field.default_factory is not dataclasses.MISSING
-        if made:
+        name, value, has_factory = field.name, field.name, field.default_factory is not dataclasses.MISSING
+        if has_factory:
             known[f"_make{k}"] = field.default_factory
             value = f"_make{k}() if {name} is _MISSING else {name}" if field.init else f"_make{k}()"
         elif field.default is not dataclasses.MISSING:
             known[f"_default{k}"] = field.default
         if field.init:
-            default = "=_MISSING" if made else f"=_default{k}" if f"_default{k}" in known else ""
+            default = "=_MISSING" if has_factory else f"=_default{k}" if f"_default{k}" in known else ""
             arguments[bool(field.kw_only)].append(name + default)
-        if field.init or made:
+        if field.init or has_factory:
             body.append(f" _set(self, {name!r}, {value})")
     body += [" self.__post_init__()"] if any("__post_init__" in base.__dict__ for base in cls.__mro__) else []
-    given = ["self", *arguments[False], *(["*", *arguments[True]] if arguments[True] else [])]
-    exec(f"def __init__({', '.join(given)}):\n" + "\n".join(body or [" pass"]), known)
+    parameters = ["self", *arguments[False], *(["*", *arguments[True]] if arguments[True] else [])]
+    exec(f"def __init__({', '.join(parameters)}):\n" + "\n".join(body or [" pass"]), known)
     made_init = known["__init__"]
     made_init.__qualname__, made_init.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
     made_init.__annotations__ = {field.name: field.type for field in dataclasses.fields(cls) if field.init}

@@ -59,8 +59,8 @@ def smooth_staircases(expressions: Sequence[ca.SX], moving: ca.SX) -> list[ca.SX
 def _function(expressions: Sequence[ca.SX], moving: ca.SX) -> ca.Function:
     """A function whose first input are the moving symbols, the others all else that the expressions depend on."""
     columns = [ca.densify(expression) for expression in expressions]
-    own = {symbol.element_hash() for symbol in ca.symvar(moving)}
-    others = [symbol for symbol in ca.symvar(ca.veccat(ca.SX(0, 1), *columns)) if symbol.element_hash() not in own]
+    inputs = {symbol.element_hash() for symbol in ca.symvar(moving)}
+    others = [symbol for symbol in ca.symvar(ca.veccat(ca.SX(0, 1), *columns)) if symbol.element_hash() not in inputs]
     return ca.Function("expressions", [moving, ca.vertcat(ca.SX(0, 1), *others)], columns)
 
 

@@ -86,8 +86,8 @@ class BoundBlock:
     def trace(self, **changed: Any) -> LawTrace | None:
         """What its law says, some arguments changed; None and a flaw where it cannot be traced."""
         arguments = {**self.arguments, **changed}
-        own = (self.block.function, arguments, self.bindings)
-        trace = trace_law(*own, self.path, self.context.flaws, single_output(self.block))
+        law_call = (self.block.function, arguments, self.bindings)
+        trace = trace_law(*law_call, self.path, self.context.flaws, single_output(self.block))
         if trace is not None and self.block.info.disturbance:
             forces = (*FORCE_NAMES, *self.block.acts)
             scaled = {name: FRICTION_FACTOR * trace.results[name] for name in forces if name in trace.results}
@@ -267,14 +267,14 @@ def _trace_sticking(bound: BoundBlock) -> Contribution:
     block, bindings, flaws = bound.block, bound.bindings, bound.context.flaws
     # One law, three modes: sliding forth, sliding back, and with its dry friction left out.
     traces = [bound.trace(direction=direction) for direction in (1.0, -1.0, 0.0)]
-    found = [trace.results for trace in traces if trace is not None]
-    if len(found) < len(traces):
+    modes = [trace.results for trace in traces if trace is not None]
+    if len(modes) < len(traces):
         return Contribution()
-    names = [name for name in FORCE_NAMES if name in found[0]]
-    if len(names) != 1 or set(found[0]) != {names[0], "holding_limit"}:
+    names = [name for name in FORCE_NAMES if name in modes[0]]
+    if len(names) != 1 or set(modes[0]) != {names[0], "holding_limit"}:
         flaws.add(bound.path, "a law that sticks returns its force and holding_limit, nothing else")
         return Contribution()
-    against_forth, against_back = (ca.SX(results["holding_limit"]) for results in found[:2])
+    against_forth, against_back = (ca.SX(results["holding_limit"]) for results in modes[:2])
     limits = {f"{block.name}.holding_limit": against_forth}
     # A limit that depends on the direction is two signals.
     if not ca.is_equal(against_forth, against_back, LIKENESS):
@@ -284,7 +284,7 @@ def _trace_sticking(bound: BoundBlock) -> Contribution:
     # Where it began to stick: drift from there is taken back.
     anchor = declare_memory(MemoryInfo(f"{block.name}.anchor", "", 0.0, hidden=True))
     memory = (bound.declared.symbols[f"{block.name}.direction"], anchor.symbols[f"{block.name}.anchor"])
-    forth, back, free = (results[names[0]] for results in found)
+    forth, back, free = (results[names[0]] for results in modes)
     held = (against_forth, against_back)
     element = StickElement(block, str(block.on), force.name, *memory, forth, back, free, held, bindings)
     signals = [define_signal(name, unit, value, bindings) for name, value in limits.items()]
@@ -552,12 +552,12 @@ def _first_of_circle(needs: Sequence[set[int]], waiting: Sequence[int]) -> int:
     """The first sample as declared that needs none but those which need it, too."""
     reached: dict[int, set[int]] = {}
     for b in waiting:
-        found, trail = set[int](), [b]
+        needed, trail = set[int](), [b]
         while trail:
-            more = (needs[trail.pop()] & set(waiting)) - found
-            found |= more
+            more = (needs[trail.pop()] & set(waiting)) - needed
+            needed |= more
             trail += more
-        reached[b] = found
+        reached[b] = needed
     return next(b for b in waiting if all(b in reached[a] for a in reached[b]))
 
 

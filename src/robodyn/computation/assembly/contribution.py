@@ -200,11 +200,11 @@ def merge(parts: Iterable[Contribution]) -> Contribution:
     contents = [vars(part) for part in parts]
     merged: dict[str, Any] = {}
     for name in NAMES:
-        found = [part[name] for part in contents if part[name]]
-        if len(found) == 1:
-            merged[name] = found[0]
-        elif found:
-            merged[name] = tuple(chain(*found)) if isinstance(found[0], tuple) else _unite(found, name in TWO_LEVELS)
+        values = [part[name] for part in contents if part[name]]
+        if len(values) == 1:
+            merged[name] = values[0]
+        elif values:
+            merged[name] = tuple(chain(*values)) if isinstance(values[0], tuple) else _unite(values, name in TWO_LEVELS)
     return Contribution(**merged)
 
 

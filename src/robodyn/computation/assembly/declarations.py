@@ -172,11 +172,11 @@ class BreakRule:
     def times(self, values: Mapping[str, Any]) -> Sequence[Any]:
         """The times, by the values or symbols of all numbers."""
         breaks = self.block.info.breaks
-        given = {
+        numbers = {
             key: tuple(values[name] for name in names) if isinstance(names, tuple) else values[names]
             for key, names in self.parameters.items()
         }
-        return breaks(given) if breaks else ()
+        return breaks(numbers) if breaks else ()
 
 
 @dataclass(frozen=True)

@@ -282,7 +282,10 @@ def _react(
 def _trace_reactions(motion: Motion, reactions: Reactions, known: Contribution, bindings: Bindings) -> Contribution:
     """Signals, events and modes of friction that sticks and of rigid contacts."""
     columns = (reactions.parts, reactions.split(reactions.forces), reactions.split(reactions.deciding_forces))
-    events = merge(EVENTS[type(part)](motion, part, *own, known, bindings) for part, *own in zip(*columns, strict=True))
+    events = merge(
+        EVENTS[type(part)](motion, part, *forces_of_part, known, bindings)
+        for part, *forces_of_part in zip(*columns, strict=True)
+    )
     return events + trace_modes(motion, reactions, known + events, bindings)
 
 
@@ -334,16 +337,16 @@ def trace_dynamics(motion: Motion, known: Contribution, solvable: bool) -> tuple
     """
     applied, pushing = _apply_forces(motion, known)
     motion, tau, reacting = applied.motion, applied.tau, Contribution()
-    found = Dynamics(motion, ca.SX.zeros(motion.v.numel()), motion.q_dot, tau, tau, applied.bindings)
+    dynamics = Dynamics(motion, ca.SX.zeros(motion.v.numel()), motion.q_dot, tau, tau, applied.bindings)
     if solvable:
-        found, reacting = accelerate(motion, tau, known + pushing, applied.bindings)
-    attached, passing = define_forces(found.motion, found.a, found.bindings)
-    found = replace(found, tau=found.tau + attached, loads=applied.loads)
-    parts = [pushing, reacting, passing, _define_accelerations(found), _define_torques(found, tau)]
+        dynamics, reacting = accelerate(motion, tau, known + pushing, applied.bindings)
+    attached, passing = define_forces(dynamics.motion, dynamics.a, dynamics.bindings)
+    dynamics = replace(dynamics, tau=dynamics.tau + attached, loads=applied.loads)
+    parts = [pushing, reacting, passing, _define_accelerations(dynamics), _define_torques(dynamics, tau)]
     # Linear mechanics do not balance energies: the squares of what is small are left out of them.
     if motion.linear is None:
-        parts.append(_balance(found, applied.forces, bool(known.sticking)))
-    return found, merge(parts)
+        parts.append(_balance(dynamics, applied.forces, bool(known.sticking)))
+    return dynamics, merge(parts)
 
 
 def _apply_forces(motion: Motion, known: Contribution) -> tuple[Applied, Contribution]:

@@ -83,9 +83,9 @@ def define_elasticity(motion: Motion) -> Contribution:
 def _damping(values: Values, body: FlexibleBody, k: int) -> ca.SX:
     """d_i of a mode [N s/m or N m s/rad]."""
     stiffness = values[f"{body.name}.stiffness"] * body.modal_stiffness[k]
-    own = 2 * values[f"{body.name}.damping"] * sqrt(stiffness * body.modal_mass[k])
+    modal = 2 * values[f"{body.name}.damping"] * sqrt(stiffness * body.modal_mass[k])
     mass, rigidity = values.vector(f"{body.name}.rayleigh", ("mass", "stiffness"))
-    return own + mass * body.modal_mass[k] + rigidity * stiffness
+    return modal + mass * body.modal_mass[k] + rigidity * stiffness
 
 
 # --------------------------------------------------------------------------------------------------
@@ -225,16 +225,16 @@ class Motion:
         link, _ = self.point_pose(name)
         if link < 0:
             return ca.SX.zeros(3), ca.SX.zeros(3)
-        R, own = self.poses[link].R, self._drifting[link]
-        return ca.SX(R @ own.omega), ca.SX(R @ own.alpha)
+        R, motion = self.poses[link].R, self._drifting[link]
+        return ca.SX(R @ motion.omega), ca.SX(R @ motion.alpha)
 
     def point_drift(self, name: str) -> ca.SX:
         """Acceleration of a named point while the joints do not accelerate, world axes, (3,)."""
         link, pose = self.point_pose(name)
         if link < 0:
             return ca.SX.zeros(3)
-        own = self._drifting[link]
-        return ca.SX(self.poses[link].R @ (own.accel + own.U @ pose.p) + self.mechanics.tree.gravity)
+        motion = self._drifting[link]
+        return ca.SX(self.poses[link].R @ (motion.accel + motion.U @ pose.p) + self.mechanics.tree.gravity)
 
     def point_velocity(self, name: str) -> ca.SX:
         """Velocity of a named point, world axes, (3,)."""
@@ -349,9 +349,14 @@ def trace_kinematics(context: Context, mechanism: Mechanism) -> tuple[Motion, Co
     # Joints are coordinates of themselves, whose signals are states.
     joints = {f.name: q[bare.places[f.name]] for f in bare.freedoms if f.is_single}
     described = {c.name: express_coordinate(bare, c) for c in context.scenario.machine.coordinates}
-    own = {name: position for name, (_, position) in described.items()}
-    rates = _rates_by_name(bare, joints) | _rates_by_name(bare, own)
-    motion = replace(bare, positions=joints | own, coordinate_rates=rates, exact=joints | own)
+    formed = {name: position for name, (_, position) in described.items()}
+    rates = _rates_by_name(bare, joints) | _rates_by_name(bare, formed)
+    motion = replace(
+        bare,
+        positions=joints | formed,
+        coordinate_rates=rates,
+        exact=joints | formed,
+    )
     coordinates = [_define_coordinate(motion, name, unit) for name, (unit, _) in described.items()]
     parts = (positions, velocities, *coordinates, _define_points(motion), define_elasticity(motion))
     return motion, merge(parts)
@@ -364,8 +369,8 @@ def _declare_states(context: Context, mechanism: Mechanism, kind: str) -> Contri
         rates = dict(zip(freedom.velocities, freedom.accelerations, strict=True))
         rates |= dict(zip(freedom.positions, freedom.velocities, strict=True)) if freedom.is_single else {}
         named: dict[str, str] = getattr(freedom, kind)
-        given = {name: initial[name] for name in named if name in initial}
-        start = given or (freedom.origin if kind == "positions" else {})
+        starts = {name: initial[name] for name in named if name in initial}
+        start = starts or (freedom.origin if kind == "positions" else {})
         for name, unit in named.items():
             info = SignalInfo(name, unit, rate=rates.get(name))
             state = StateInfo(name, unit, start.get(name, 0.0), context.size.of(unit))
@@ -472,7 +477,7 @@ def replace_mechanics(motion: Motion, linear: LinearMechanics, known: Contributi
     seen = [name for name in motion.positions if f"{name}.position" in signals]
     positions, rates = ({name: signals[f"{name}.{what}"] for name in seen} for what in ("position", "velocity"))
     positions, rates = {**motion.positions, **positions}, {**motion.coordinate_rates, **rates}
-    given = merge(define([known.signals[name]], {name: value}) for name, value in signals.items())
+    linear_signals = merge(define([known.signals[name]], {name: value}) for name, value in signals.items())
     forces = tuple(force for force in known.forces if force not in linear.folded)
     moved = replace(motion, linear=linear, positions=positions, coordinate_rates=rates)
-    return moved, replace(known, forces=forces) + given
+    return moved, replace(known, forces=forces) + linear_signals

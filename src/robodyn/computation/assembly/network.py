@@ -158,11 +158,11 @@ def suggest_signal(name: str, known: Iterable[str]) -> str:
     """What a signal of a part that exists could be: the nearest one and all that the part has; else the nearest."""
     known, part = list(known), name
     while part:
-        own = [signal for signal in known if signal.startswith(f"{part}.")]
-        if own:
-            close = nearest(name[len(part) + 1 :], [signal[len(part) + 1 :] for signal in own])
+        siblings = [signal for signal in known if signal.startswith(f"{part}.")]
+        if siblings:
+            close = nearest(name[len(part) + 1 :], [signal[len(part) + 1 :] for signal in siblings])
             meant = f"did you mean '{part}.{close.split(chr(39))[1]}'? " if close.startswith("did") else ""
-            return f"{meant}'{part}' has {', '.join(own[:12])}{', ...' if len(own) > 12 else ''}"
+            return f"{meant}'{part}' has {', '.join(siblings[:12])}{', ...' if len(siblings) > 12 else ''}"
         part = part.rpartition(".")[0]
     return nearest(name, known)
 
@@ -178,8 +178,8 @@ def _find_needs(definitions: list[Definition]) -> Needs:
     # A placeholder that cancels out is no dependence, and closes no loop.
     pattern = ca.jacobian_sparsity(outputs, ca.vertcat(*(symbol for symbol, _, _ in bindings)))
     rows, columns = pattern.get_triplet()
-    found = dict.fromkeys((owners[row], column) for row, column in zip(rows, columns, strict=True))
-    for definition, column in sorted(found, key=lambda pair: pair[1]):
+    pairs = dict.fromkeys((owners[row], column) for row, column in zip(rows, columns, strict=True))
+    for definition, column in sorted(pairs, key=lambda pair: pair[1]):
         needs[definition].append(bindings[column])
     return needs
 

@@ -56,12 +56,12 @@ def check_formula_units(context: Context, units: Mapping[str, str]) -> None:
     for signal in context.scenario.machine.signals:
         path = f"signals.{signal.name}"
         try:
-            found = infer_unit(signal.tree, {**units, **signal.parameter_units})
+            unit = infer_unit(signal.tree, {**units, **signal.parameter_units})
         except FormulaError as error:
             context.flaws.add(f"{path}.formula", error.tell(signal.formula), error.remedy)
             continue
-        if signal.unit is not None and found is not None and not may_be_in(found, parse_unit(signal.unit)):
-            what = f"is '{signal.unit}', but the formula is in {found.name or 'plain numbers'}"
+        if signal.unit is not None and unit is not None and not may_be_in(unit, parse_unit(signal.unit)):
+            what = f"is '{signal.unit}', but the formula is in {unit.name or 'plain numbers'}"
             context.flaws.add(f"{path}.unit", what, "numbers that have units are parameters")
 
 
@@ -89,11 +89,11 @@ def open_inputs(context: Context, whole: Contribution, inputs: Mapping[str, floa
 def _find_possible(context: Context, whole: Contribution) -> set[str]:
     """Outputs of blocks; states, their rates and memory of their own left out."""
     blocks = context.scenario.machine.all_blocks
-    own = {f"{block.name}.{name}" for block in blocks for name in (*block.state_names, *block.memory_names)}
-    own |= {f"{name}_dot" for name in own} | {info.name for info in whole.memory if info.hidden}
+    of_blocks = {f"{block.name}.{name}" for block in blocks for name in (*block.state_names, *block.memory_names)}
+    of_blocks |= {f"{name}_dot" for name in of_blocks} | {info.name for info in whole.memory if info.hidden}
     owners = tuple(f"{block.name}." for block in blocks)
-    found = (*whole.definitions, *(info.name for info in whole.memory))
-    return {name for name in found if name.startswith(owners)} - own
+    candidates = (*whole.definitions, *(info.name for info in whole.memory))
+    return {name for name in candidates if name.startswith(owners)} - of_blocks
 
 
 def _hold(whole: Contribution, name: str, start: float) -> Contribution:

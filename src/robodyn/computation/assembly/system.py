@@ -366,11 +366,11 @@ class System:
 
         dg/dt + dg/dx x_dot + dg/dd d_dot
         """
-        guards, own = self.expressions.guards, self.symbols
-        along = ca.jtimes(guards, own.x, self.expressions.rhs)
-        late = ca.jtimes(guards, own.d, self.delayed_rates)
-        rates = ca.jacobian(guards, own.t) + along + late
-        columns = own._replace(d=ca.vertcat(own.d, self.delayed_rates))
+        guards, symbols = self.expressions.guards, self.symbols
+        along = ca.jtimes(guards, symbols.x, self.expressions.rhs)
+        late = ca.jtimes(guards, symbols.d, self.delayed_rates)
+        rates = ca.jacobian(guards, symbols.t) + along + late
+        columns = symbols._replace(d=ca.vertcat(symbols.d, self.delayed_rates))
         return ca.Function("guard_rates", [*columns], [ca.densify(rates)])
 
     @cached_property
@@ -397,17 +397,17 @@ class System:
         """What was found of it before, or is found now."""
         if what not in self.findings:
             self.findings[what] = find()
-        found: T = self.findings[what]
-        return found
+        finding: T = self.findings[what]
+        return finding
 
     @cached_property
     def n_quadratures(self) -> int:
         """How many of the last states no rate, delayed signal or sampled task reads (book-keeping: `energy.work`)."""
-        own = self.expressions
+        expressions = self.expressions
         # All that can feed a state back into the motion.
         updates = [self.memory_after(task) for task in self.discrete.tasks if task.function]
-        arguments = [own.arguments[task.call.inputs] for task in self.discrete.tasks if task.call]
-        readers = ca.vertcat(own.rhs, own.delayed, *updates, *arguments)
+        arguments = [expressions.arguments[task.call.inputs] for task in self.discrete.tasks if task.call]
+        readers = ca.vertcat(expressions.rhs, expressions.delayed, *updates, *arguments)
         needed = ca.which_depends(readers, self.symbols.x, 1, False) if self.states else []
         return next((k for k, used in enumerate(reversed(needed)) if used), len(needed))
 

@@ -133,11 +133,11 @@ def _name(function: Callable[..., Any]) -> str:
 def _place(error: Exception) -> str:
     """Line of the law, or of what it calls, at which tracing ended: the last one outside this package and libraries."""
     frames = traceback.extract_tb(error.__traceback__)[1:]
-    own = [frame for frame in frames if not frame.filename.startswith(INSTALLED)]
-    if not own:
+    user_frames = [frame for frame in frames if not frame.filename.startswith(INSTALLED)]
+    if not user_frames:
         return ""
-    line = f", `{own[-1].line}`" if own[-1].line else ""
-    return f" ({Path(own[-1].filename).name}, line {own[-1].lineno}{line})"
+    line = f", `{user_frames[-1].line}`" if user_frames[-1].line else ""
+    return f" ({Path(user_frames[-1].filename).name}, line {user_frames[-1].lineno}{line})"
 
 
 def _first_line(error: Exception) -> str:

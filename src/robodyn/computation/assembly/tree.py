@@ -159,8 +159,8 @@ def build_node(node: BodyNode) -> Node:
 
 def _node_of(mechanism: Mechanism, body: str, part: Joint | Point) -> BodyNode | None:
     """The node of a flexible body that carries a joint or point; None for the ground and rigid bodies."""
-    found = mechanism.body(body) if body != GROUND else None
-    return found.find_node(part.origin, part.node) if isinstance(found, FlexibleBody) else None
+    owner = mechanism.body(body) if body != GROUND else None
+    return owner.find_node(part.origin, part.node) if isinstance(owner, FlexibleBody) else None
 
 
 def _inertia(values: Values, body: Body) -> Inertia:

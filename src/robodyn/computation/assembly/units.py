@@ -63,9 +63,11 @@ def unit_of_output(block: Block, name: str, units: Mapping[str, str]) -> str:
 
 def _axis_units(block: Block, k: int, units: Mapping[str, str]) -> BlockUnits:
     """What placeholders stand for in the k-th of several values."""
-    own = units_of(block, units)
+    block_units = units_of(block, units)
     axes = block.axes if block.takes_model else ()
-    return replace(own, coordinate=units.get(f"{axes[k]}.position", own.coordinate)) if k < len(axes) else own
+    if k >= len(axes):
+        return block_units
+    return replace(block_units, coordinate=units.get(f"{axes[k]}.position", block_units.coordinate))
 
 
 def settle_units(scenario: Scenario, infos: Mapping[str, SignalInfo]) -> Mapping[str, SignalInfo]:
@@ -82,17 +84,18 @@ def settle_units(scenario: Scenario, infos: Mapping[str, SignalInfo]) -> Mapping
 
 def _block_units(scenario: Scenario, units: Mapping[str, str]) -> dict[str, str]:
     """Units of the signals of blocks, formulas and delays, as far as those of their inputs are known."""
-    found = {}
+    units_by_name = {}
     for block in scenario.machine.all_blocks:
-        own = units_of(block, units)
+        block_units = units_of(block, units)
         for quantity, unit in block.info.units.items():
-            found[f"{block.name}.{quantity}"] = own.fill(unit)
-            found[f"{block.name}.{quantity}_dot"] = f"{own.fill(unit)}/s" if own.fill(unit) else "1/s"
+            units_by_name[f"{block.name}.{quantity}"] = block_units.fill(unit)
+            measure = block_units.fill(unit)
+            units_by_name[f"{block.name}.{quantity}_dot"] = f"{measure}/s" if measure else "1/s"
     for signal in scenario.machine.signals:
-        found[signal.name] = signal.find_unit(units)
+        units_by_name[signal.name] = signal.find_unit(units)
     for delay in scenario.machine.delays:
-        found[f"{delay.name}.output"] = units.get(delay.signal, "")
-    return {name: unit for name, unit in found.items() if name in units}
+        units_by_name[f"{delay.name}.output"] = units.get(delay.signal, "")
+    return {name: unit for name, unit in units_by_name.items() if name in units}
 
 
 def fill_numbers(scenario: Scenario, units: Mapping[str, str]) -> dict[str, Number]:
@@ -101,28 +104,28 @@ def fill_numbers(scenario: Scenario, units: Mapping[str, str]) -> dict[str, Numb
     Args:
         units: of all signals.
     """
-    found = scenario.numbers()
+    numbers = scenario.numbers()
     for block in scenario.machine.all_blocks:
-        own = units_of(block, units)
+        block_units = units_of(block, units)
         for number in block.numbers():
-            found[number.name] = replace(number, unit=own.fill(number.unit))
+            numbers[number.name] = replace(number, unit=block_units.fill(number.unit))
     for interface in (i for i in scenario.machine.interfaces if units.get(f"{i.on}.position") == "rad"):
         for number in interface.numbers():
-            found[number.name] = replace(number, unit=TURNING.get(number.unit, number.unit))
-    return found
+            numbers[number.name] = replace(number, unit=TURNING.get(number.unit, number.unit))
+    return numbers
 
 
 def compare_units(scenario: Scenario, units: Mapping[str, str]) -> list[str]:
     """A sentence for each input whose signal has another unit than the law expects; unknown units are let be."""
     sentences = []
     for block in scenario.machine.all_blocks:
-        own = units_of(block, units)
-        for argument, given in block.inputs.items():
-            several = isinstance(given, (tuple, list))
-            for k, signal in enumerate(given if several else (given,)):
-                place = _axis_units(block, k, units) if several else own
+        block_units = units_of(block, units)
+        for argument, source in block.inputs.items():
+            several = isinstance(source, (tuple, list))
+            for k, signal in enumerate(source if several else (source,)):
+                place = _axis_units(block, k, units) if several else block_units
                 expected = place.fill(block.info.units.get(argument, ""))
-                found = units.get(signal, "") if isinstance(signal, str) else ""
-                if expected and found and not same_quantity(expected, found):
-                    sentences.append(f"blocks.{block.name}.inputs.{argument}: '{signal}' is in {found}, not {expected}")
+                unit = units.get(signal, "") if isinstance(signal, str) else ""
+                if expected and unit and not same_quantity(expected, unit):
+                    sentences.append(f"blocks.{block.name}.inputs.{argument}: '{signal}' is in {unit}, not {expected}")
     return sentences

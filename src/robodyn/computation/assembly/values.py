@@ -64,6 +64,6 @@ def _folded_names(scenario: Scenario) -> set[str]:
         folded |= contact.folded()
     for block in machine.blocks:
         constants = block.info.folded | ({"period"} if block.sampled else set())
-        own = {f"{block.name}.{key}" for key in constants}
-        folded |= {n.name for n in block.numbers() if n.name in own or n.name.rpartition(".")[0] in own}
+        of_blocks = {f"{block.name}.{key}" for key in constants}
+        folded |= {n.name for n in block.numbers() if n.name in of_blocks or n.name.rpartition(".")[0] in of_blocks}
     return folded

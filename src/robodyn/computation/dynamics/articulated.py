@@ -99,11 +99,11 @@ class Articulation:
 
     def _accelerate(self, drives: Sequence[Sequence[Scalar]]) -> Vector:
         """Sweep from the ground to the tips: D a = drive - (I S)^T (acceleration carried by the parent)."""
-        found: list[tuple[Vector, Vector]] = []
+        accelerations: list[tuple[Vector, Vector]] = []
         rates: list[Scalar] = []
         for link, pose, joint, drive in zip(self.tree.links, self.poses, self.joints, drives, strict=True):
             # a_carried = X a_parent, in the axes of the link; velocities are in b already.
-            alpha, accel = (np.zeros(3), np.zeros(3)) if link.parent == GROUND else found[link.parent]
+            alpha, accel = (np.zeros(3), np.zeros(3)) if link.parent == GROUND else accelerations[link.parent]
             alpha, accel = pose.R.T @ alpha, pose.R.T @ (accel + cross(alpha, pose.p))
             # D a_joint = u - (I S)^T a_carried.
             due = [u - dot(n, alpha) - dot(f, accel) for u, (n, f) in zip(drive, joint.loads, strict=True)]
@@ -111,7 +111,7 @@ class Articulation:
             for k, (angular, linear) in enumerate(link.subspace):
                 alpha, accel = alpha + angular * a[k], accel + linear * a[k]
                 rates.append(a[k])
-            found.append((alpha, accel))
+            accelerations.append((alpha, accel))
 
         return sym.stack(rates)
 

@@ -103,11 +103,11 @@ def _fill_row(
     """
     f, n = load
     # The rates of one link meet each other twice, once from each side.
-    own = any(j == k for j, _ in columns[index])
+    twice = any(j == k for j, _ in columns[index])
     for below in tree.path(index):
         for j, (angular, linear) in columns[below]:
             M[j][k] = M[j][k] + (dot(angular, n) + dot(linear, f))
-            if below != index or not own:
+            if below != index or not twice:
                 M[k][j] = M[j][k]
         # One link nearer to the ground: the load in the parent's axes, about its origin.
         f = poses[below].R @ f

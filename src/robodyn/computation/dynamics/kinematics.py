@@ -36,14 +36,14 @@ def link_poses(tree: Tree, q: Sequence[Scalar]) -> list[Pose]:
 
 def link_quaternions(tree: Tree, q: Sequence[Scalar]) -> list[Quaternion]:
     """Orientation of each link, world from link, as unit quaternions that are continuous in q."""
-    found: list[Quaternion] = []
+    orientations: list[Quaternion] = []
     eta = tree.deformations(q)
     for link, part in zip(tree.links, tree.split_coordinates(q), strict=True):
         moved = link.node.quaternion(eta[link.parent]) if link.node else orientation(link.kind, link.axis, part)
-        own = multiply(quaternion_from_matrix(link.frame.R), moved)
-        found.append(own if link.parent == GROUND else multiply(found[link.parent], own))
+        relative = multiply(quaternion_from_matrix(link.frame.R), moved)
+        orientations.append(relative if link.parent == GROUND else multiply(orientations[link.parent], relative))
 
-    return found
+    return orientations
 
 
 def link_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[tuple[Vector, Vector]]:
@@ -51,16 +51,16 @@ def link_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> lis
 
     omega = R^T omega_parent + S_angular v,  u = R^T (u_parent + omega_parent x p) + S_linear v
     """
-    found: list[tuple[Vector, Vector]] = []
+    velocities: list[tuple[Vector, Vector]] = []
     tree.check_rates("v", v)
     for link, pose, columns in zip(tree.links, tree.joint_poses(q), tree.all_columns(q), strict=True):
         angular, linear = combine([column for _, column in columns], [v[k] for k, _ in columns])
-        omega, u = (np.zeros(3), np.zeros(3)) if link.parent == GROUND else found[link.parent]
+        omega, u = (np.zeros(3), np.zeros(3)) if link.parent == GROUND else velocities[link.parent]
         # The parent's motion at this link's origin, in link axes, and the joint's own.
         turn = pose.R.T
-        found.append((turn @ omega + angular, turn @ (u + cross(omega, pose.p)) + linear))
+        velocities.append((turn @ omega + angular, turn @ (u + cross(omega, pose.p)) + linear))
 
-    return found
+    return velocities
 
 
 def point_position(tree: Tree, q: Sequence[Scalar], link: int, point: Vector) -> Vector:

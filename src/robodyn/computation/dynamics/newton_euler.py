@@ -137,10 +137,10 @@ def _find_motions(
     motions: list[LinkMotion] = []
     for link, pose, columns in zip(tree.links, *frames, strict=True):
         parent = ground if link.parent == GROUND else motions[link.parent]
-        own = [column for _, column in columns]
+        linear = [column for _, column in columns]
         # Motion relative to the parent: S v and S a, for a node of a deforming link with its drift.
-        rel_velocity = combine(own, [v[k] for k, _ in columns])
-        rel_acceleration = combine(own, [a[k] for k, _ in columns])
+        rel_velocity = combine(linear, [v[k] for k, _ in columns])
+        rel_acceleration = combine(linear, [a[k] for k, _ in columns])
         if link.node:
             drift = link.node.drift(eta[link.parent], rates[link.parent], *rel_velocity)
             rel_acceleration = rel_acceleration[0] + drift[0], rel_acceleration[1] + drift[1]

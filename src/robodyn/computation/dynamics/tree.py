@@ -153,12 +153,12 @@ class Tree:
     def path(self, link: int) -> list[int]:
         """Links from the given one down to the ground, itself first; none for the ground (-1)."""
         self.check_link(link)
-        found = []
+        links = []
         while link != GROUND:
-            found.append(link)
+            links.append(link)
             link = self.links[link].parent
 
-        return found
+        return links
 
     def split_coordinates(self, q: Sequence[Scalar]) -> list[Sequence[Scalar]]:
         """Each joint's own part of q, (n_q,)."""
@@ -211,13 +211,13 @@ class Tree:
 
 def deformed_moments(tree: Tree, q: Sequence[Scalar]) -> list[Moments]:
     """Moments of each link about its own origin, as it is deformed."""
-    found = []
+    moments = []
     for link, eta in zip(tree.links, tree.deformations(q), strict=True):
         # Rigid moments at rest, and to second order what bending adds.
         rest = link.inertia.about_origin()
-        found.append(link.elasticity.deform(rest, eta) if link.elasticity else rest)
+        moments.append(link.elasticity.deform(rest, eta) if link.elasticity else rest)
 
-    return found
+    return moments
 
 
 def _checked_axis(joint: str, axis: Vector) -> Vector:
@@ -235,6 +235,6 @@ def _consecutive(sizes: Sequence[int]) -> tuple[slice, ...]:
 
 
 def _check_length(name: str, values: Sequence[Scalar], needed: int) -> None:
-    given = sym.length(values)
-    if given != needed:
-        raise ValueError(f"{name} has {given} entries, the tree needs {needed}")
+    count = sym.length(values)
+    if count != needed:
+        raise ValueError(f"{name} has {count} entries, the tree needs {needed}")

@@ -118,9 +118,9 @@ def find_compiler(name: str) -> list[str]:
     Raises:
         ModelError: where there is no such compiler here.
     """
-    own = find_own_compiler() if name == host_platform() else None
-    if own:
-        return own
+    compiler = find_own_compiler() if name == host_platform() else None
+    if compiler:
+        return compiler
     if find_spec("ziglang"):
         return [sys.executable, "-m", "ziglang", "cc", "-target", PLATFORMS[name].target]
     what = f"there is no C compiler for {name} here"

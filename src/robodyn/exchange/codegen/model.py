@@ -211,8 +211,8 @@ def build_model(
     states = () if whole_run else tuple(state.name for state in system.states)
     patterns = (*system.scenario.recording.signals, *states)
     kernels = gather_functions(system, solver, patterns, watched=False, complete=True, traced=not plain)
-    given = () if whole_run else (*inputs, *numbers)
-    outputs = tuple(info for info in kernels.recorded if info.name not in given)
+    names = () if whole_run else (*inputs, *numbers)
+    outputs = tuple(info for info in kernels.recorded if info.name not in names)
     guards = tuple(guard for guard in system.discrete.guards if whole_run or guard.action or guard.terminal)
     search = trace_search(system)
     chosen = {} if whole_run else _chosen_functions(system, outputs, guards, exchange)
@@ -339,11 +339,11 @@ def trace_breaks(system: System) -> tuple[Program, tuple[float, ...], frozenset[
 def trace_past(system: System) -> tuple[Program, frozenset[str]]:
     """Times of all delays, then signals before the start, as a function of p; and the parameters among them."""
     p, places = system.symbols.p, system.places
-    given = {f"{delay.owner}.time": delay.time for delay in system.delays}
-    given |= {f"{delay.owner}.before": math.nan if delay.before is None else delay.before for delay in system.delays}
-    column = [p[places[name]] if name in places else ca.SX(value) for name, value in given.items()]
+    values = {f"{delay.owner}.time": delay.time for delay in system.delays}
+    values |= {f"{delay.owner}.before": math.nan if delay.before is None else delay.before for delay in system.delays}
+    column = [p[places[name]] if name in places else ca.SX(value) for name, value in values.items()]
     function = ca.Function("past", [p], [ca.densify(to_column(column))])
-    return read_program(function), frozenset(given.keys() & places.keys())
+    return read_program(function), frozenset(values.keys() & places.keys())
 
 
 def prepare_model(

@@ -119,9 +119,9 @@ class InterfaceFmu(FmuUnit):
     def _detach(self, part: Interface) -> tuple[np.ndarray, np.ndarray]:
         """Mobility and free acceleration without the model that is attached rigidly."""
         rows, k = self._accelerations[part.name], len(part.row_names)
-        attached, given = self.derivatives(rows, part.names("far_force")), np.zeros((k, k))
-        given[np.tril_indices(k)] = self._get(part.names("far_inertia"))
-        inertia = given + np.tril(given, -1).T
+        attached, lower = self.derivatives(rows, part.names("far_force")), np.zeros((k, k))
+        lower[np.tril_indices(k)] = self._get(part.names("far_inertia"))
+        inertia = lower + np.tril(lower, -1).T
         free = np.array(self._get(rows)) - attached @ np.array(self._get(part.names("far_force")))
         solution = np.linalg.solve(np.eye(k) - attached @ inertia, np.column_stack([attached, free]))
         mobility = solution[:, :k]

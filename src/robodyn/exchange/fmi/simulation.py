@@ -71,10 +71,10 @@ def simulate_fmu(
     Raises:
         ModelError: for a unit that cannot be run here, and for values that it does not take.
     """
-    experiment, own = plan_experiment(path, duration, step)
+    experiment, suggested = plan_experiment(path, duration, step)
     end = experiment.instant(experiment.steps)
     name = Path(path).stem
-    wanted = own if tolerance is None else tolerance
+    wanted = suggested if tolerance is None else tolerance
     with FmuUnit(path, name, parameters=parameters, begin=experiment.begin, stop=end, tolerance=wanted) as unit:
         _check_steps(unit, experiment)
         unit.outputs = _choose(unit, signals)
@@ -84,10 +84,10 @@ def simulate_fmu(
 def plan_experiment(path: str | Path, duration: float | None, step: float | None) -> tuple[FmuExperiment, float | None]:
     """What is asked for, with the unit's own experiment for what is not; and the tolerance of that."""
     description, _ = read_description(path)
-    own = description.defaultExperiment
+    suggested = description.defaultExperiment
     flaws = FlawList()
     begin, stop, stride, tolerance = (
-        _own_number(flaws, own, key) for key in ("startTime", "stopTime", "stepSize", "tolerance")
+        _own_number(flaws, suggested, key) for key in ("startTime", "stopTime", "stepSize", "tolerance")
     )
     begin = begin or 0.0
     if duration is None and stop is None:

@@ -245,8 +245,8 @@ def _read_real(variable: UnitVariable, text: str) -> float:
         return float(number)
     if number and not variable.unit:
         raise ValueRefused(f'"{text}" has a unit of measure, and the variable none: give a plain number')
-    own = known_unit(variable.unit)
-    si, factor = (own.name or "1", own.factor) if own else (variable.unit, 1.0)
+    measure = known_unit(variable.unit)
+    si, factor = (measure.name or "1", measure.factor) if measure else (variable.unit, 1.0)
     try:
         return read_quantity(text, si) / factor
     except UnitError as error:

@@ -351,8 +351,8 @@ def _prepare(
     # Both round every operation by itself: what differs is then not rounding.
     compiled = compile_system(system, solver, signals=recorded, plain=True)
     start = find_start(compiled, compiled.system.described_values)
-    given = tuple(signals), tuple(numbers)
-    return build_model(system, solver, *given, start, exchange=exchange, fixed=fixed), compiled
+    names = tuple(signals), tuple(numbers)
+    return build_model(system, solver, *names, start, exchange=exchange, fixed=fixed), compiled
 
 
 def _check_tunable(system: System, numbers: Sequence[str]) -> None:

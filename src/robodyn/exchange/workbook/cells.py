@@ -56,8 +56,8 @@ def place_cells(row: RowProgram, named: Iterable[int]) -> CellPlacement:
             work.append(0)
             continue
         term = compose(SPREADSHEET, node, [terms[i] for i in operands(node)])
-        own = CALL_WORK if SPREADSHEET.forms[node[0]].is_call else 1
-        work.append(own + sum(work[i] for i in operands(node)))
+        cost = CALL_WORK if SPREADSHEET.forms[node[0]].is_call else 1
+        work.append(cost + sum(work[i] for i in operands(node)))
         shared = uses[number] > 1 and work[number] >= WORTH_SHARING
         long = len(term.text) > LONGEST_FORMULA or term.depth > DEEPEST_FORMULA
         derived = number in border and not (node[0] == "neg" and program.nodes[node[1]][0] == "input")

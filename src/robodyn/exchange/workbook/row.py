@@ -110,14 +110,19 @@ def trace_row(system: System, heun: bool, even: bool = True) -> RowProgram:
     memory = tracer.run_tasks()
     now = tracer.inputs(tracer.add(T, 0), tracer.column(X, len(system.states)), memory)
     outputs = {"memory": memory}
-    own = system.expressions
-    for group, column in {"rates": own.rhs, "signals": own.outputs, "guards": own.guards, "limits": own.limits}.items():
+    expressions = system.expressions
+    for group, column in {
+        "rates": expressions.rhs,
+        "signals": expressions.outputs,
+        "guards": expressions.guards,
+        "limits": expressions.limits,
+    }.items():
         outputs[group] = tracer.insert(column, now)
     outputs["predicted"], outputs["end_rates"] = [], []
     if heun:
         predicted = [tracer.predict(k, rate, outputs["limits"]) for k, rate in enumerate(outputs["rates"])]
         outputs["predicted"] = predicted
-        outputs["end_rates"] = tracer.insert(own.rhs, tracer.inputs(tracer.add(END, 0), predicted, memory))
+        outputs["end_rates"] = tracer.insert(expressions.rhs, tracer.inputs(tracer.add(END, 0), predicted, memory))
     program = tracer.builder.finish("row", [0] * 7, [outputs[group] for group in GROUPS])
     nodes = dict(zip(GROUPS, program.outputs, strict=True))
     return RowProgram(program, nodes, tuple(_kinds(program, nodes["predicted"], even)), tuple(tracer.timings))

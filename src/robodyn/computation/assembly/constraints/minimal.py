@@ -82,12 +82,12 @@ def make_minimal(system: System) -> System:
 
     Unless joints are named, others become independent on the way; a guard ends a run where none are.
     """
-    found, x, m = system.expressions, system.symbols.x, system.symbols.m
+    expressions, x, m = system.expressions, system.symbols.x, system.symbols.m
     n, n_v, k = system.n_q, system.n_v, len(system.motion.constraint_forces)
-    equations = LoopEquations(found.constraints[:k], found.constraints[k:], x[:n], x[n : n + n_v], system.N)
+    equations = LoopEquations(expressions.constraints[:k], expressions.constraints[k:], x[:n], x[n : n + n_v], system.N)
     dependent = _choose(system, equations.h)
     start = system.discrete.start_action
-    begins = found.actions[start] if start else ca.vertcat(x, m)
+    begins = expressions.actions[start] if start else ca.vertcat(x, m)
     # The choice can change where nobody has named it, no equation is spare, and it is not too much work.
     named, spare = system.scenario.constraint_method.independent, system.motion.spare
     if named is None and not spare and k * k * n_v <= MOST_WORK:

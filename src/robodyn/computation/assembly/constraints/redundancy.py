@@ -99,10 +99,10 @@ def find_redundant(motion: Motion, equations: Sequence[ConstraintEquation], stea
         if residual <= CLOSED:
             break
     both_met = met and residual <= CLOSED
-    found = Redundancy(somewhere=motion.scales * (other if both_met else closed), warnings=warnings)
+    redundancy = Redundancy(somewhere=motion.scales * (other if both_met else closed), warnings=warnings)
     gradients = [evaluate(place)[2] for place in (closed, other)]
     if not np.all(np.isfinite(gradients)):
-        return found
+        return redundancy
     idle = _agree(_idle_rows(H) for H in gradients)
     sizes = _sizes(motion, equations)
     left = evaluate(closed)[0]
@@ -118,15 +118,15 @@ def find_redundant(motion: Motion, equations: Sequence[ConstraintEquation], stea
     undetermined = _agree(_shared_rows(H) for H in gradients) if both_met else idle
     spare, names = len(dependent) - len(left_out), [equation.force for equation in equations]
     out, unmoved, shared = (tuple(names[k] for k in group) for group in (left_out, idle, undetermined))
-    found = replace(found, left_out=out, idle=unmoved, undetermined=shared, spare=spare)
+    redundancy = replace(redundancy, left_out=out, idle=unmoved, undetermined=shared, spare=spare)
     if not undetermined:
-        return found
+        return redundancy
     null = _null_forces(gradients[-1] if both_met else gradients[0])
     if index3 and null.shape[1] > len(left_out):
         what = "index3 needs independent equations, and here some follow from those of a constraint that may break"
         flaws.add("constraint_method.method", what, "say baumgarte or projection")
     null_forces = dict(zip(names, null / sizes[:, None], strict=True))
-    return replace(found, null_forces=null_forces, warnings=(*warnings, _describe(len(equations), found)))
+    return replace(redundancy, null_forces=null_forces, warnings=(*warnings, _describe(len(equations), redundancy)))
 
 
 def _agree(found: Iterable[Sequence[int]]) -> tuple[int, ...]:
@@ -136,16 +136,16 @@ def _agree(found: Iterable[Sequence[int]]) -> tuple[int, ...]:
 
 def _describe(count: int, found: Redundancy) -> str:
     left_out, spare, undetermined = found.left_out, found.spare, found.undetermined
-    told = f"{len(left_out) + spare} of {count} constraint equations follow from the others"
+    sentence = f"{len(left_out) + spare} of {count} constraint equations follow from the others"
     if spare:
-        told += f", {spare} of them in a way that changes with the position, so that these stay"
+        sentence += f", {spare} of them in a way that changes with the position, so that these stay"
     if left_out:
-        told += f"{'; left out' if spare else ' and are left out'}: {', '.join(left_out)}"
+        sentence += f"{'; left out' if spare else ' and are left out'}: {', '.join(left_out)}"
     message = (
         f"the motion does not determine {len(undetermined)} forces, those of the least sum of squares are given "
         f"(forces and torques weighed by the mean mobility of their kind): {', '.join(undetermined)}"
     )
-    return f"{told}; {message}" if left_out or spare else message
+    return f"{sentence}; {message}" if left_out or spare else message
 
 
 def _check_directions(
@@ -190,13 +190,13 @@ def _numeric(motion: Motion, equations: Sequence[ConstraintEquation]) -> Callabl
     values = motion.context.values
     inputs = [motion.q, motion.context.time, to_column(values.symbols)]
     function = spell_out(ca.Function("equations", inputs, [h, by_positions, gradients], {"allow_free": True}))
-    given = [number.value for number in values.tunable]
+    numbers = [number.value for number in values.tunable]
 
     by_q, by_v, rows_of = motion.scales, motion.speed_scales, _sizes(motion, equations)
 
     def evaluate(q: np.ndarray) -> Evaluated:
-        found: Any = function(q * by_q, 0.0, given)
-        h, by_positions, gradients = to_arrays(found)
+        results: Any = function(q * by_q, 0.0, numbers)
+        h, by_positions, gradients = to_arrays(results)
         return h / rows_of, by_positions * by_q / rows_of[:, None], gradients * by_v / rows_of[:, None]
 
     return evaluate
@@ -223,7 +223,7 @@ def close(evaluate: Callable[[np.ndarray], Evaluated], q: np.ndarray, steps: int
         # Equations without a direction are not met.
         return h if np.all(np.isfinite(H)) else np.full_like(h, np.inf), H
 
-    found = solve_newton(
+    solution = solve_newton(
         find_equations,
         # Gauss-Newton: the least-norm step of H dq = -h, no longer than half a radian.
         lambda q, h, H: -np.linalg.lstsq(H, h, rcond=1e-10)[0],
@@ -234,7 +234,7 @@ def close(evaluate: Callable[[np.ndarray], Evaluated], q: np.ndarray, steps: int
         least=1e-3,
         uphill=True,
     )
-    return found.z, float(np.max(np.abs(found.residual), initial=0.0))
+    return solution.z, float(np.max(np.abs(solution.residual), initial=0.0))
 
 
 def _idle_rows(H: np.ndarray) -> list[int]:
@@ -246,18 +246,18 @@ def _idle_rows(H: np.ndarray) -> list[int]:
 def _dependent_rows(H: np.ndarray, steady: Sequence[bool]) -> list[int]:
     """Rows that are combinations of rows that are steady, and before them if they are steady themselves."""
     basis, size = np.zeros(H.shape), 0
-    found = []
+    dependent = []
     for k in sorted(range(len(H)), key=lambda k: not steady[k]):
         # Gram-Schmidt, twice for the sake of rounding: what is left of a row is new.
         left = H[k].copy()
         for _ in range(2):
             left -= (basis[:size] @ left) @ basis[:size]
         if np.linalg.norm(left) <= max(NEW * float(np.linalg.norm(H[k])), ROUNDING):
-            found.append(k)
+            dependent.append(k)
         elif steady[k]:
             basis[size] = left / np.linalg.norm(left)
             size += 1
-    return found
+    return dependent
 
 
 def _same_combinations(gradients: Sequence[np.ndarray], dependent: Sequence[int], idle: Sequence[int]) -> bool:
@@ -338,9 +338,9 @@ def _share_forces(motion: Motion, constrained: Constrained, lam: ca.SX) -> list[
 
 def _weigh(constrained: Constrained, shared: list[ConstraintEquation], H_d: ca.SX) -> ca.SX:
     """Mean mobility of all equations of the same unit, for those that stay and then for those left out."""
-    own = ca.vertsplit(ca.sum2(constrained.H * constrained.W.T))
+    mobilities = ca.vertsplit(ca.sum2(constrained.H * constrained.W.T))
     left = [ca.dot(H_d[d, :].T, constrained.solve(H_d[d, :].T)) for d in range(len(shared))]
-    return mean_mobility((*constrained.equations, *shared), (*own, *left))
+    return mean_mobility((*constrained.equations, *shared), (*mobilities, *left))
 
 
 def mean_mobility(equations: Sequence[ConstraintEquation], mobilities: Sequence[ca.SX]) -> ca.SX:

@@ -243,26 +243,26 @@ def constrain(motion: Motion, solve: Solve, known: Contribution) -> tuple[Motion
         The motion, with a position that meets the constraints; None where there are none to keep; warnings.
     """
     flaws, bindings = motion.context.flaws, dict[str, Binding]()
-    found = [e for c in motion.context.scenario.machine.all_constraints for e in _trace(motion, c, known, bindings)]
+    traced = [e for c in motion.context.scenario.machine.all_constraints for e in _trace(motion, c, known, bindings)]
     read = Contribution(read=(bindings,))
-    if not found or flaws.found:
+    if not traced or flaws.found:
         return motion, None, read
-    _check_ground(motion, found)
+    _check_ground(motion, traced)
     # Equations that follow from others would make S singular: they are left out before it is built.
-    redundancy = find_redundant(motion, found, [e.active.is_one() for e in found])
+    redundancy = find_redundant(motion, traced, [e.active.is_one() for e in traced])
     motion, read = replace(motion, somewhere=redundancy.somewhere), replace(read, warnings=redundancy.warnings)
     if flaws.found:
         return motion, None, read
-    equations = tuple(e for e in found if e.force not in redundancy.left_out)
+    equations = tuple(e for e in traced if e.force not in redundancy.left_out)
     if not equations:
-        for name in dict.fromkeys(e.constraint.name for e in found):
+        for name in dict.fromkeys(e.constraint.name for e in traced):
             flaws.add(f"constraints.{name}", "has no effect: it holds whatever the joints do", "leave it out")
         return motion, None, read
     H = ca.jacobian(ca.vertcat(*(e.h_dot for e in equations)), motion.v)
     # S = H M^-1 H^T, by one solution with the mass matrix for each row.
     mobility = build_mobility(solve, H, lambda own: STIFFER * COMPLIANCE * mean_mobility(equations, ca.vertsplit(own)))
     active, drift = ca.vertcat(*(e.active for e in equations)), ca.vertcat(*(e.drift for e in equations))
-    left_out = tuple(e for e in found if e.force in redundancy.left_out)
+    left_out = tuple(e for e in traced if e.force in redundancy.left_out)
     own = (equations, solve, ca.SX(_choose_pole(motion)), left_out, redundancy, bindings)
     return motion, Constrained(mobility, active, drift, *own), read
 

@@ -58,9 +58,9 @@ def trace_contacts(motion: Motion) -> tuple[ca.SX, Contribution]:
         contact_points = find_contact_points(motion, contact)
         if not check_moves(motion, contact_points):
             continue
-        found = [_push(motion.context, contact_point) for contact_point in contact_points]
-        parts += [part for _, part in found]
-        pushed = [one for one, _ in found if one is not None]
+        pushes = [_push(motion.context, contact_point) for contact_point in contact_points]
+        parts += [part for _, part in pushes]
+        pushed = [one for one, _ in pushes if one is not None]
         for one in pushed:
             # tau += (dw/dv)^T f: the power f.w is that of the joint torques.
             tau = tau + one.contact_point.gradient.T @ one.force
@@ -87,8 +87,8 @@ def _push(context: Context, contact_point: ContactPoint) -> tuple[ContactForce |
     memory = merge(declare_memory(MemoryInfo(side, "", 0.0, hidden=True)) for _ in info.located)
     sides = {name: memory.symbols[side] for name in info.located.values()}  # noqa: C420  none is declared without any
     # The law knows depth and its rate, friction the slips and the normal force.
-    given = {"depth": -contact_point.gap, "rate": -contact_point.rate} | sides
-    normal, traced = trace_contact(context, contact_point, given, "law", ("force", *info.located))
+    arguments = {"depth": -contact_point.gap, "rate": -contact_point.rate} | sides
+    normal, traced = trace_contact(context, contact_point, arguments, "law", ("force", *info.located))
     parts = [memory, traced]
     if normal is None:
         return None, merge(parts)

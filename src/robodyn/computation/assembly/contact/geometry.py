@@ -153,7 +153,7 @@ class ContactPoint:
 def find_contact_points(motion: Motion, contact: AnyContact) -> list[ContactPoint]:
     """The one of a ball or a rim, or those of a box's eight corners."""
     middle, omega = motion.point_position(contact.touching.point), motion.turning_of(contact.touching.point)[0]
-    found = []
+    points = []
     for name, arm, radius in _places(motion, contact):
         surface = _look(motion, contact, middle + arm, radius)
         # The point of the touching body nearest to the surface.
@@ -166,8 +166,8 @@ def find_contact_points(motion: Motion, contact: AnyContact) -> list[ContactPoin
         J = motion.relative_jacobian(contact.touching.point, contact.against.point, p)
         w = J @ motion.v
         travel = ca.dot(surface.tangents[0], w - ca.cross(omega, arm))
-        found.append(ContactPoint(contact, name, gap, surface.normal, surface.tangents, J, w, p, arm, travel))
-    return found
+        points.append(ContactPoint(contact, name, gap, surface.normal, surface.tangents, J, w, p, arm, travel))
+    return points
 
 
 def find_drifts(motion: Motion, point: ContactPoint, directions: Sequence[ca.SX]) -> ca.SX:
@@ -315,14 +315,14 @@ RigidPoint = ContactPoint | EndStop
 
 def find_end_stops(motion: Motion) -> list[EndStop]:
     """Both ends of each joint that has rigid stops, or the one that it has."""
-    mechanism, found = motion.context.scenario.machine.mechanism, []
+    mechanism, stops = motion.context.scenario.machine.mechanism, []
     for joint in mechanism.rigid_stops if mechanism else ():
         for end, side in ENDS.items():
             if f"{end}_limit" in joint.limits:
                 limit, position = motion.context.values[f"{joint.name}.{end}_limit"], motion.positions[joint.name]
                 rate = side * motion.coordinate_rates[joint.name]
-                found.append(EndStop(joint, end, side * (position - limit), rate))
-    return found
+                stops.append(EndStop(joint, end, side * (position - limit), rate))
+    return stops
 
 
 def stop_force(joint: Joint) -> str:

@@ -168,9 +168,9 @@ def _factorise(A: ca.SX, leaning: Sequence[int]) -> Solve:
     solve_left = _factorise_any(A[n, n] - A[n, t] @ inner)
 
     def find(b: ca.SX) -> ca.SX:
-        given = solve(b[t])
-        x = solve_left(b[n] - A[n, t] @ given)
-        return ca.vertcat(given - inner @ x, x)[order]
+        reached = solve(b[t])
+        x = solve_left(b[n] - A[n, t] @ reached)
+        return ca.vertcat(reached - inner @ x, x)[order]
 
     return find
 
@@ -206,8 +206,8 @@ def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh) -> Mobility:
     columns = ca.horzcat(*(solve(rows[i, :].T) for i in range(rows.shape[0])))
     S = solve.respond(rows) if isinstance(solve, MassSolver) else rows @ columns
     # Where a prescribed motion moves all, nothing but rounding is mobile: there is some compliance nevertheless.
-    given = ca.vertsplit(weigh(ca.diag(S)))
-    compliance = ca.vertcat(*(c if c.is_zero() else sqrt(c**2 + LEAST_COMPLIANCE**2) for c in given))
+    weights = ca.vertsplit(weigh(ca.diag(S)))
+    compliance = ca.vertcat(*(c if c.is_zero() else sqrt(c**2 + LEAST_COMPLIANCE**2) for c in weights))
     return Mobility(rows, columns, S, compliance)
 
 
@@ -284,8 +284,8 @@ class Posed:
         """
         k = self.b.numel()
         partner = ca.SX([before + float(i) for i in self.partners] or -1.0)
-        given = {**vars(self), "partner": partner}
-        return [ca.SX.ones(k) * given[name] for name in COLUMNS]
+        values = {**vars(self), "partner": partner}
+        return [ca.SX.ones(k) * values[name] for name in COLUMNS]
 
 
 def pose_pushes(mobility: Mobility, b: ca.SX, allowed: ca.SX, slack: ca.SX) -> Posed:
@@ -300,8 +300,10 @@ def pose_problem(name: str, parts: Sequence[Posed], bindings: Bindings) -> tuple
     ends = [0, *accumulate(counts)]
     bounds = [part.columns(ends[max(i - 1, 0)]) for i, part in enumerate(parts)]
     rows = ca.vertcat(*(part.mobility.rows for part in parts))
-    given = [[part.b, part.mobility.compliance, *own] for part, own in zip(parts, bounds, strict=True)]
-    columns = [ca.vertcat(*kind) for kind in zip(*given, strict=True)]
+    column_groups = [
+        [part.b, part.mobility.compliance, *bound_columns] for part, bound_columns in zip(parts, bounds, strict=True)
+    ]
+    columns = [ca.vertcat(*kind) for kind in zip(*column_groups, strict=True)]
     columns += [ca.vec(rows.T), *(ca.vec(part.mobility.columns) for part in parts)]
     data = Deferred(ca.vertcat(*(ca.densify(column) for column in columns)), bindings)
     memory = [MemoryInfo(f"{name}.mode{i}", "", FORWARD, hidden=True) for i in range(ends[-1])]
@@ -464,15 +466,15 @@ def trace_modes(motion: Motion, reactions: Reactions, known: Contribution, bindi
     posed = [part.pose(b, forces) for part, b, forces in zip(*columns, strict=True)]
     modes, problem = pose_problem(PROBLEM, list(chain(*posed)), bindings)
     each = iter(modes)
-    found = [[next(each) for _ in group] for group in posed]
-    settled = [part.settle(own) for part, own in zip(reactions.parts, found, strict=True)]
+    modes_of_parts = [[next(each) for _ in group] for group in posed]
+    settled = [part.settle(modes_of_part) for part, modes_of_part in zip(reactions.parts, modes_of_parts, strict=True)]
     update = {name: value for one in settled for name, value in one.update.items()}
     jams = {name: value for one in settled for name, value in one.jams.items()}
     stopping = [one for one in settled if one.mobility]
     if stopping:
         v = _stop(motion.v, stopping)
-        for part, own in zip(reactions.parts, found, strict=True):
-            v = part.hold_joints(v, own[0] == 0)
+        for part, modes_of_part in zip(reactions.parts, modes_of_parts, strict=True):
+            v = part.hold_joints(v, modes_of_part[0] == 0)
         update |= {motion.v[j].name(): v[j] for j in range(v.numel())}
     # At the start there are no events: a contact that finds no force sinks, hits and is then reported.
     actions = {START: update} if jams or START in known.actions else {}

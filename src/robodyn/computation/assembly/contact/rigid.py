@@ -521,10 +521,10 @@ def _collide(contacts: Contacts, name: str, b: ca.SX, slips: Slips | None = None
         compliance = ca.vertcat(normal.compliance, slips.mobility.compliance)
         mobility = plain.combine(B.T, B @ E, compliance, tuple(range(k)))
         held = ca.vertcat(pushing, logical_and(pushing, directions == 0))
-        found = mobility.holder(held)(ca.vertcat(b, slips.speeds))
+        impulses = mobility.holder(held)(ca.vertcat(b, slips.speeds))
         # Rounding aside, it is within the friction cone.
-        lam = maximum(found[:k], 0.0)
-        beta = clip(found[k:] + ratio * found[:k], -mu * lam, mu * lam)
+        lam = maximum(impulses[:k], 0.0)
+        beta = clip(impulses[k:] + ratio * impulses[:k], -mu * lam, mu * lam)
         along = B @ ca.vertcat(lam, beta)
     return Impulse(plain.rows.T @ along, plain.columns @ along), problem
 
@@ -592,8 +592,8 @@ def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Co
             likewise.
     """
     contacts = [c for c in motion.context.scenario.machine.contacts if isinstance(c, RigidContact)]
-    found = [find_contact_points(motion, contact) for contact in contacts]
-    points: list[RigidPoint] = [point for group in found if check_moves(motion, group) for point in group]
+    points_of_contacts = [find_contact_points(motion, contact) for contact in contacts]
+    points: list[RigidPoint] = [point for group in points_of_contacts if check_moves(motion, group) for point in group]
     points += find_end_stops(motion)
     if not points or not _check_rest(motion, points):
         return None, Contribution()
@@ -658,13 +658,13 @@ def _trace_friction(motion: Motion, points: list[RigidPoint], resting: ca.SX) ->
         used = [axis for axis in range(2) if np.linalg.norm(gradients[axis] * speeds) > IDLE * length]
         rows = slice(first, first + len(used))
         mu = ca.SX(motion.context.values[f"{point.contact.name}.friction.coefficient"])
-        own, memory = None, Contribution()
+        dry_point, memory = None, Contribution()
         if used and point.contact.sticks:
             direction, memory = _remember([own_name(point, f"slides{axis + 1}") for axis in used], 0.0)
             rest_speed = point.rest_speed(motion.context.values, motion.context.size)
-            own = DryPoint(point, i, rows, used, slips[used], direction, mu, rest_speed, resting[i] > 0.5, length)
-            dry.append(own)
-        share, traced = _rub(motion.context, point, resting[i], own)
+            dry_point = DryPoint(point, i, rows, used, slips[used], direction, mu, rest_speed, resting[i] > 0.5, length)
+            dry.append(dry_point)
+        share, traced = _rub(motion.context, point, resting[i], dry_point)
         states = tuple(traced.symbols.values())
         rubs.append(Rub(point, i, rows, used, slips[used], share, mu, states, memory + traced))
         first = rows.stop
@@ -674,10 +674,10 @@ def _trace_friction(motion: Motion, points: list[RigidPoint], resting: ca.SX) ->
 def _rub(context: Context, point: ContactPoint, resting: ca.SX, dry: DryPoint | None) -> tuple[ca.SX, Contribution]:
     """Friction along both tangents for a normal force of 1 N, (2,)."""
     first, second = dry.direction if dry else point.slips
-    given = {"slip1": first, "slip2": second, "normal": ca.SX(1), "travel": point.travel}
+    arguments = {"slip1": first, "slip2": second, "normal": ca.SX(1), "travel": point.travel}
     if point.contact.sticks:
-        given["direction"] = where(dry.slides, 1.0, 0.0) if dry else ca.SX(0)
-    rubbed, traced = trace_contact(context, point, given, "friction", ("force1", "force2"), resting > 0.5)
+        arguments["direction"] = where(dry.slides, 1.0, 0.0) if dry else ca.SX(0)
+    rubbed, traced = trace_contact(context, point, arguments, "friction", ("force1", "force2"), resting > 0.5)
     return ca.vertcat(rubbed["force1"], rubbed["force2"]) if rubbed else ca.SX.zeros(2), traced
 
 
@@ -750,8 +750,10 @@ def _define_forces(contacts: Contacts, forces: ca.SX, bindings: Bindings) -> Con
         pushed[point.number] += ca.horzcat(*point.contact_point.tangents)[:, point.used] @ forces[point.rows]
     parts = []
     for contact in (one for one in contacts.contacts if not isinstance(one, EndStop)):
-        own = [(i, p) for i, p in enumerate(contacts.points) if p.contact is contact and isinstance(p, ContactPoint)]
-        push = [ContactForce(p, forces[i], pushed[i], contacts.rests[i], bindings) for i, p in own]
+        touching = [
+            (i, p) for i, p in enumerate(contacts.points) if p.contact is contact and isinstance(p, ContactPoint)
+        ]
+        push = [ContactForce(p, forces[i], pushed[i], contacts.rests[i], bindings) for i, p in touching]
         parts.append(define_contact_signals(contact, push))
     stops = [(point, forces[i]) for i, point in enumerate(contacts.points) if isinstance(point, EndStop)]
     return merge((*parts, define_stop_forces(stops, bindings)))

@@ -51,7 +51,7 @@ def find_held_joints(G: np.ndarray, always: np.ndarray | None = None) -> HeldBy:
     # Rows of unit length: which of them are in m and which in rad has no say in their span.
     G, always = (rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300) for rows in (G, always))
     sizes = range(1, k + 1) if k <= LARGEST_SEARCH else (1, 2, 3, k)
-    found: list[list[tuple[int, ...]]] = [[] for _ in range(n)]
+    sets_of_joints: list[list[tuple[int, ...]]] = [[] for _ in range(n)]
     for size in sizes:
         for group in combinations(range(k), size):
             # pinv(R) R projects on the span of the rows: the joint's own axis lies in it where the entry is 1.
@@ -59,10 +59,10 @@ def find_held_joints(G: np.ndarray, always: np.ndarray | None = None) -> HeldBy:
             reached = np.linalg.pinv(rows, rcond=1e-9) @ rows
             for j in range(n):
                 # Only sets without a smaller one inside are kept.
-                new = not any(set(smaller) <= set(group) for smaller in found[j])
+                new = not any(set(smaller) <= set(group) for smaller in sets_of_joints[j])
                 if new and reached[j, j] > 1 - 1e-9:
-                    found[j].append(group)
-    return tuple(tuple(groups) for groups in found)
+                    sets_of_joints[j].append(group)
+    return tuple(tuple(groups) for groups in sets_of_joints)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -85,8 +85,8 @@ def sample_plant(model: LinearModel, period: float, delay: float = 0.0) -> Sampl
         if not (math.isfinite(value) and (value > 0 or (key == "delay" and value == 0))):
             flaws.add(key, f"must be {'positive' if key == 'period' else '0 or more'}, is {value:g} s")
     flaws.raise_if_any("sampled plant")
-    own = (model.states, model.inputs, model.outputs)
-    return hold_plant(model.A, model.B, model.C, period, delay, *own)
+    variables = (model.states, model.inputs, model.outputs)
+    return hold_plant(model.A, model.B, model.C, period, delay, *variables)
 
 
 def hold_plant(
@@ -120,8 +120,8 @@ def _hold(A: np.ndarray, B: np.ndarray, time: float) -> tuple[np.ndarray, np.nda
     # Loaded where it is used: it takes as long as a fifth of all that a run needs.
     from scipy.linalg import expm
 
-    found = expm(rates * time)
-    return found[:n, :n], found[:n, n:]
+    transition = expm(rates * time)
+    return transition[:n, :n], transition[:n, n:]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -406,10 +406,10 @@ class StateLaw:
         following = _times(self.F, x)
         for j, G in enumerate(self.G):
             following = _add(following, _times(G, sent[j * n : (j + 1) * n]))
-        kept = zip([*self._predicted, *self._late], [*following, *sent[: len(late)]], strict=True)
-        found: dict[str, Any] = {f"{name}_next": value for name, value in kept}
-        found |= {"command": tuple(_add(u, self.commanded))} if self.K else {}
-        return found | ({"estimate": tuple(_add(x, self.estimated))} if self.estimated else {})
+        remembered = zip([*self._predicted, *self._late], [*following, *sent[: len(late)]], strict=True)
+        results: dict[str, Any] = {f"{name}_next": value for name, value in remembered}
+        results |= {"command": tuple(_add(u, self.commanded))} if self.K else {}
+        return results | ({"estimate": tuple(_add(x, self.estimated))} if self.estimated else {})
 
 
 def _subtract(given: Any, values: Floats) -> list[Any]:

@@ -55,9 +55,9 @@ class ModelFunctions:
 
     def at_rest(self, name: str, q: np.ndarray) -> np.ndarray:
         """A function's value in a position that is wanted, with the numbers as described."""
-        given: list[Any] = [0.0, q, np.zeros(self.n_v), self.numbers]
-        target = spell_out(self.named["here"])(*given, np.zeros(self.named["here"].size1_out(0)))
-        return np.array(spell_out(self.named[name])(*given, target))
+        arguments: list[Any] = [0.0, q, np.zeros(self.n_v), self.numbers]
+        target = spell_out(self.named["here"])(*arguments, np.zeros(self.named["here"].size1_out(0)))
+        return np.array(spell_out(self.named[name])(*arguments, target))
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,9 +261,9 @@ class ModelAt:
     @cached_property
     def friction(self) -> ca.SX:
         """What friction is on the axes; elsewhere, forces on the axes that accelerate these as much."""
-        own = ca.vertcat(*(self.force(axis) for axis in self.axes))
+        on_axes = ca.vertcat(*(self.force(axis) for axis in self.axes))
         others = [on for on in self.frictions if on not in self.axes]
-        return own + self.inertia @ self._rubbed(others) if others else own
+        return on_axes + self.inertia @ self._rubbed(others) if others else on_axes
 
     @property
     def drift(self) -> ca.SX:
@@ -517,10 +517,10 @@ def _rates(argument: str, values: Any, names: Sequence[str]) -> tuple[Any, ...]:
 
 
 def _each(argument: str, values: Any, names: Sequence[str]) -> tuple[Any, ...]:
-    given = tuple(values) if isinstance(values, (tuple, list)) else (values,)
-    if len(given) != len(names):
-        raise ValueError(f"{argument} has {len(given)} values, needs {len(names)}: {', '.join(names) or 'none'}")
-    return given
+    entries = tuple(values) if isinstance(values, (tuple, list)) else (values,)
+    if len(entries) != len(names):
+        raise ValueError(f"{argument} has {len(entries)} values, needs {len(names)}: {', '.join(names) or 'none'}")
+    return entries
 
 
 def _check_lengths(orientation: Sequence[Any]) -> None:

@@ -188,7 +188,7 @@ class ModelTask:
 def express_task(system: System, rows: TaskRows) -> ModelTask:
     """Symbols of what is wanted, and deviations from it."""
     outputs = system.signal_expressions
-    found = {name: _orientation(system, name) for name in rows.oriented}
+    present = {name: _orientation(system, name) for name in rows.oriented}
     n, k = len(rows.positions), len(rows.oriented)
     p, v, a = (ca.SX.sym(name, n) for name in ("target", "target_velocity", "target_acceleration"))
     orientations, omega, alpha = (
@@ -200,10 +200,10 @@ def express_task(system: System, rows: TaskRows) -> ModelTask:
     left = {name: outputs[name] - p[j] for j, name in enumerate(rows.positions)}
     reference = ca.vertcat(p, v, ca.vec(orientations), ca.vec(omega))
     positions = [outputs[name] for name in rows.positions]
-    quaternions = [ca.SX(part) for name in rows.oriented for part in found[name]]
+    quaternions = [ca.SX(part) for name in rows.oriented for part in present[name]]
     return ModelTask(
         rows,
-        to_column(_deviations(rows, left, found, wanted)),
+        to_column(_deviations(rows, left, present, wanted)),
         reference,
         ca.vertcat(v, a, *turning, ca.vec(alpha)),
         ca.vertcat(reference, a, ca.vec(alpha)),
@@ -286,10 +286,10 @@ def trace_functions(system: System, axes: Sequence[str], task: ModelTask) -> Mod
     others = ca.vertcat(x[n:], system.symbols.m, forces)
     values = ca.vertcat(ca.SX.zeros(x[n:].numel()), memory, ca.SX.zeros(forces.numel()))
     plain = substitute(list(columns.values()), others, values)
-    given = [system.symbols.t, system.q, system.v, numbers, task.target]
+    inputs = [system.symbols.t, system.q, system.v, numbers, task.target]
     h = system.expressions.constraints[: len(system.motion.constraint_forces)]
     return ModelFunctions(
-        {name: ca.Function("f", given, [ca.densify(column)]) for name, column in zip(columns, plain, strict=True)},
+        {name: ca.Function("f", inputs, [ca.densify(column)]) for name, column in zip(columns, plain, strict=True)},
         _direct_axes(system, axes),
         [row for row in range(h.numel()) if not h[row].is_zero()],
         system.motion.spare,
@@ -375,11 +375,11 @@ def friction_laws(values: Values, blocks: Sequence[Block], own: Mapping[str, flo
     Args:
         own: numbers of the model that are not the machine's.
     """
-    found: dict[str, list[Law]] = {}
+    laws: dict[str, list[Law]] = {}
     for block in blocks:
         parameters = {key: _number(values, block, key, own) for key in block.parameters}
-        found.setdefault(str(block.on), []).append(_law(block, parameters))
-    return found
+        laws.setdefault(str(block.on), []).append(_law(block, parameters))
+    return laws
 
 
 def friction_numbers(blocks: Sequence[Block]) -> Iterator[str]:
@@ -407,8 +407,8 @@ def _law(block: Block, parameters: Mapping[str, Any]) -> Law:
             raise ValueError(f"friction '{block.name}' depends on the signal '{read[0]}', which no model knows")
         given = {"position": position, "velocity": velocity, "direction": sign(velocity), **parameters}
         given |= {name: _steady(results, given, name) for name in block.state_names}
-        found = results(given)
-        return found["torque"] if "torque" in found else found["force"]
+        outputs = results(given)
+        return outputs["torque"] if "torque" in outputs else outputs["force"]
 
     return force
 
@@ -627,9 +627,9 @@ def bind_model(
 def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynamics | None, Contribution]:
     described, machine, axes = block.model or ControlModel(), seen.context.scenario.machine, seen.axes
     frictions = [part for part in machine.all_blocks if part.info.disturbance and part.on]
-    own = own_numbers(machine, described, flaws)
+    numbers = own_numbers(machine, described, flaws)
     places = (*axes, *(str(part.on) for part in frictions))
-    bare = None if flaws.found else bare_machine(machine, described, places, own, flaws)
+    bare = None if flaws.found else bare_machine(machine, described, places, numbers, flaws)
     if bare is not None:
         names = {number.name for number in bare.numbers()} | set(friction_numbers(frictions))
         check_numbers(names, described, flaws)
@@ -640,12 +640,12 @@ def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynam
     if system is None or not check_task(system, described, flaws):
         return None, Contribution()
     functions = trace_functions(system, axes, express_task(system, described.rows))
-    given = seen.context.scenario.initialisation == "given"
-    warnings = check_axes(block, (axes, described.rows.names), system, functions, flaws, given)
+    starts_as_given = seen.context.scenario.initialisation == "given"
+    warnings = check_axes(block, (axes, described.rows.names), system, functions, flaws, starts_as_given)
     if flaws.found:
         return None, Contribution(warnings=warnings)
-    laws = friction_laws(seen.context.values, frictions, own)
-    finder = StateFinder(functions, _look(seen, system, described), not (own or described.rigid))
+    laws = friction_laws(seen.context.values, frictions, numbers)
+    finder = StateFinder(functions, _look(seen, system, described), not (numbers or described.rigid))
     scales = find_scales(system, axes, described.rows, functions)
     starts = [(info.name, info.start) for info in system.states]
     q, v = dict(starts[: system.n_q]), dict(starts[system.n_q : system.n_q + system.n_v])

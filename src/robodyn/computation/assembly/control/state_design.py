@@ -79,10 +79,10 @@ def sample_machine(system: System, controller: StateController, commands: Sequen
     late = [f"{delay.name}.pade{k + 1}" for delay in system.delays for k in range(PADE_ORDER)]
     names = [*known, *late]
     weighed = np.isin(names, [*controller.states, *controller.noise]) | (C != 0).any(axis=0)
-    kept = _concerned(A != 0, (B != 0).any(axis=1), weighed)
-    A, B, C = A[np.ix_(kept, kept)], B[kept], C[:, kept]
+    concerned = _concerned(A != 0, (B != 0).any(axis=1), weighed)
+    A, B, C = A[np.ix_(concerned, concerned)], B[concerned], C[:, concerned]
     size = np.abs(point.values(x, 0 * u)[0]).max(initial=0.0)
-    moving = kept[kept < n]
+    moving = concerned[concerned < n]
     for k in moving:
         if abs(rates[k]) > AT_REST * max(size, 1.0):
             what = f"is no equilibrium: {known[k]} changes by {rates[k]:.4g} a second, whatever is commanded"
@@ -90,7 +90,7 @@ def sample_machine(system: System, controller: StateController, commands: Sequen
     flaws.raise_if_any("state controller")
     states = (
         *(Variable(system.states[k].name, system.states[k].unit, float(x[k])) for k in moving),
-        *(Variable(names[k]) for k in kept[kept >= n]),
+        *(Variable(names[k]) for k in concerned[concerned >= n]),
     )
     inputs = tuple(Variable(name, signals[name].unit, float(value)) for name, value in zip(commands, u, strict=True))
     outputs = tuple(
@@ -106,13 +106,13 @@ def _concerned(coupled: np.ndarray, driven: np.ndarray, weighed: np.ndarray) -> 
     Args:
         coupled: whether the rate of a state (row) depends on a state (column).
     """
-    moved, found = driven.copy(), np.zeros_like(driven)
+    moved, concerned = driven.copy(), np.zeros_like(driven)
     for _ in range(len(driven)):
         moved = moved | coupled[:, moved].any(axis=1)
-    found = moved | weighed
+    concerned = moved | weighed
     for _ in range(len(driven)):
-        found = found | coupled[found].any(axis=0)
-    return np.flatnonzero(found)
+        concerned = concerned | coupled[concerned].any(axis=0)
+    return np.flatnonzero(concerned)
 
 
 class _OperatingPoint:
@@ -243,9 +243,9 @@ def find_designs(scenario: Scenario) -> tuple[StateDesign, ...]:
         with _noted(flaws):
             systems[one.name] = _open(plant, one)
     scenario.raise_if_any(flaws)
-    found = [_design(flaws, systems[one.name], one) for one in machine.controllers]
+    designs = [_design(flaws, systems[one.name], one) for one in machine.controllers]
     scenario.raise_if_any(flaws)
-    return tuple(design for design in found if design is not None)
+    return tuple(design for design in designs if design is not None)
 
 
 @contextmanager
@@ -261,10 +261,10 @@ def _noted(flaws: FlawList, under: str = "") -> Iterator[None]:
 
 def _stand_in(scenario: Scenario, controller: StateController) -> Block:
     """A block with the controller's commands, and as many estimates as anything reads."""
-    own = re.compile(rf"{re.escape(controller.name)}\.estimate\.(\d+)$")
+    estimate = re.compile(rf"{re.escape(controller.name)}\.estimate\.(\d+)$")
     parts = (*scenario.machine.blocks, *scenario.machine.signals, *scenario.machine.delays)
     names = [name for part in parts for _, to, name in part.references() if to == "signal"]
-    read = [int(found[1]) for name in names if (found := own.match(name))]
+    read = [int(match[1]) for name in names if (match := estimate.match(name))]
     outputs = (("command", len(controller.commands)), ("estimate", max(read, default=-1) + 1))
     acts = {"command": controller.acts} if controller.acts else {}
     return Block(controller.name, _Held(tuple((name, count) for name, count in outputs if count)), acts=acts)
@@ -278,8 +278,8 @@ def _open(scenario: Scenario, controller: StateController) -> System:
 
 
 def _commands(controller: StateController) -> list[str]:
-    own = [f"{controller.name}.command.{k}" for k in range(len(controller.commands))]
-    return own or list(controller.applied)
+    commands = [f"{controller.name}.command.{k}" for k in range(len(controller.commands))]
+    return commands or list(controller.applied)
 
 
 def _design(flaws: FlawList, system: System, controller: StateController) -> StateDesign | None:
