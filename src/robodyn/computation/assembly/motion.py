@@ -349,13 +349,13 @@ def trace_kinematics(context: Context, mechanism: Mechanism) -> tuple[Motion, Co
     # Joints are coordinates of themselves, whose signals are states.
     joints = {f.name: q[bare.places[f.name]] for f in bare.freedoms if f.is_single}
     described = {c.name: express_coordinate(bare, c) for c in context.scenario.machine.coordinates}
-    formed = {name: position for name, (_, position) in described.items()}
-    rates = _rates_by_name(bare, joints) | _rates_by_name(bare, formed)
+    by_coordinate = {name: position for name, (_, position) in described.items()}
+    rates = _rates_by_name(bare, joints) | _rates_by_name(bare, by_coordinate)
     motion = replace(
         bare,
-        positions=joints | formed,
+        positions=joints | by_coordinate,
         coordinate_rates=rates,
-        exact=joints | formed,
+        exact=joints | by_coordinate,
     )
     coordinates = [_define_coordinate(motion, name, unit) for name, (unit, _) in described.items()]
     parts = (positions, velocities, *coordinates, _define_points(motion), define_elasticity(motion))
