@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
 from typing import Literal
 
 from robodyn.base.records import dataclass
@@ -31,6 +32,17 @@ def number_units(infos: Sequence[SignalInfo]) -> list[int]:
     """The number of each signal's unit among all units, 0 where it has none; -1 for signals that hold."""
     numbers = {unit: k for k, unit in enumerate(dict.fromkeys(["", *(info.unit for info in infos)]))}
     return [-1 if info.kind == "held" else numbers[info.unit] for info in infos]
+
+
+def fits(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a name fits one of some patterns, such as `elbow.*`."""
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def find_unmatched(patterns: Iterable[str], names: Iterable[str]) -> list[str]:
+    """The patterns that none of some names fits."""
+    names = list(names)
+    return [pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in names)]
 
 
 MOST_OF_A_UNIT, MOST_UNITS = 4, 4

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from robodyn.base.signals import fits
 from robodyn.base.spatial import Pose, multiply, quaternion_from_matrix
 from robodyn.computation.assembly.constraints.redundancy import NOTE
 from robodyn.computation.assembly.constraints.solution import express_equations
@@ -148,7 +148,7 @@ def _entries(vector: Any) -> list[Any]:
 
 def is_asked(known: Contribution, names: Iterable[str], patterns: Sequence[str]) -> bool:
     """Whether something in the machine reads one of these signals, or a pattern matches one."""
-    return any(name in known.names_read or any(fnmatchcase(name, pattern) for pattern in patterns) for name in names)
+    return any(name in known.names_read or fits(name, patterns) for name in names)
 
 
 def _describe_unplaced(motion: Motion, known: Contribution) -> tuple[str, ...]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 import casadi as ca
 
+from robodyn.base.signals import fits
 from robodyn.description.model import Block, Number, Scenario
 from robodyn.description.model.block import JointBlock
 
@@ -59,7 +59,7 @@ def _folded_names(scenario: Scenario) -> set[str]:
     # Numbers of the mechanism make the largest expressions: they are constants unless they are asked for.
     for joint in machine.mechanism.joints if machine.mechanism else ():
         geometry -= joint.tunable
-    folded = {name for name in geometry if not any(fnmatchcase(name, pattern) for pattern in machine.tunable)}
+    folded = {name for name in geometry if not fits(name, machine.tunable)}
     for contact in machine.contacts:
         folded |= contact.folded()
     for block in machine.blocks:

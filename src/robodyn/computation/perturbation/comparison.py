@@ -6,12 +6,12 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import partial
 
 import numpy as np
 
 from robodyn.base.errors import nearest, refuse
+from robodyn.base.signals import find_unmatched, fits
 from robodyn.computation.assembly import assemble
 from robodyn.computation.perturbation.perturbed import Perturbed
 from robodyn.computation.results import Run
@@ -86,11 +86,10 @@ def compare_runs(
 def choose_signals(nonlinear: Run, perturbed: Run, patterns: Sequence[str] = ()) -> tuple[str, ...]:
     """Signals to compare: those asked for, else deviations from a path, else positions of points, else of joints."""
     names = [name for name in nonlinear.names if name in perturbed.names]
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
-            refuse("signal", f"'{pattern}' matches no signal", nearest(pattern, names))
+    for pattern in find_unmatched(patterns, names):
+        refuse("signal", f"'{pattern}' matches no signal", nearest(pattern, names))
     for group in (patterns, ("deviation.*",), ("*.position.[xyz]",), ("*.position",)):
-        chosen = tuple(name for name in names if any(fnmatchcase(name, pattern) for pattern in group))
+        chosen = tuple(name for name in names if fits(name, group))
         if chosen:
             return chosen
     return ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
-from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from robodyn.base.errors import near_names
 from robodyn.base.lazy import Displayed, later
 from robodyn.base.records import dataclass
 from robodyn.base.signals import SignalInfo as SignalInfo
+from robodyn.base.signals import find_unmatched, fits
 from robodyn.computation.results.errors import Errors
 from robodyn.computation.results.outcome import Certificate, Outcome, PassedLimit, join_certificates, join_limits
 from robodyn.computation.results.provenance import Provenance, Statistics
@@ -124,10 +124,9 @@ class Run(Displayed):
 
     def select(self, *patterns: str) -> Run:
         """The same run with the signals alone that fit one of the patterns, such as "elbow.*"."""
-        for pattern in patterns:
-            if not any(fnmatchcase(name, pattern) for name in self.names):
-                raise KeyError(self._unknown(pattern))
-        columns = [k for k, name in enumerate(self.names) if any(fnmatchcase(name, one) for one in patterns)]
+        for pattern in find_unmatched(patterns, self.names):
+            raise KeyError(self._unknown(pattern))
+        columns = [k for k, name in enumerate(self.names) if fits(name, patterns)]
         names = {self.names[k] for k in columns}
         # A rate that is not kept is no rate to interpolate by.
         infos = [info if info.rate in names else replace(info, rate=None) for info in (self.infos[k] for k in columns)]

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
+from robodyn.base.signals import find_unmatched, fits
 from robodyn.base.waiting import WaitingLine
 from robodyn.computation.assembly import System
 from robodyn.computation.engine.slices import MEASURES, take_measure
@@ -297,9 +298,8 @@ class _ResultTable:
         for measure in measures:
             if measure.signal not in place:
                 flaws.add(f"measure {measure.name}", f"its signal is not {among}", remedy)
-        for pattern in record.signals if record else ():
-            if not any(fnmatchcase(name, pattern) for name in place):
-                flaws.add("record.signals", f"'{pattern}' matches no signal {among}", remedy)
+        for pattern in find_unmatched(record.signals if record else (), place):
+            flaws.add("record.signals", f"'{pattern}' matches no signal {among}", remedy)
         flaws.raise_if_any(f"runs of '{compiled.system.scenario.name}'")
         self.compiled, self.columns = compiled, columns
         self.measures = [(measure, place[measure.signal]) for measure in measures]
@@ -315,7 +315,7 @@ class _ResultTable:
         if times is None:
             flaw = Flaw("record", "runs choose their own steps", "give a rate or times, at which curves are kept")
             raise ModelError([flaw], title)
-        infos = [info for info in self.compiled.recorded if any(fnmatchcase(info.name, one) for one in record.signals)]
+        infos = [info for info in self.compiled.recorded if fits(info.name, record.signals)]
         count = self.columns.count
         size, most = 8.0 * count * len(infos) * len(times), PART_OF_MEMORY * memory_size()
         if size > most:

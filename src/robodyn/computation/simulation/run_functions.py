@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 import casadi as ca
 
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.records import dataclass
+from robodyn.base.signals import find_unmatched, fits
 from robodyn.base.symbolic import pick_entries
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import SignalInfo
@@ -319,13 +319,12 @@ def choose_signals(system: System, patterns: tuple[str, ...]) -> list[int]:
     """Places of the signals that fit some pattern; a pattern that none fits is refused."""
     names = system.signal_names
     flaws = FlawList()
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
-            on_demand = any(word in pattern for word in (REACTION, *BODY_MOTIONS))
-            asked = "ask for it where the scenario is assembled" if on_demand else nearest(pattern, names)
-            flaws.add("signals", f"'{pattern}' matches no signal", asked)
+    for pattern in find_unmatched(patterns, names):
+        on_demand = any(word in pattern for word in (REACTION, *BODY_MOTIONS))
+        remedy = "ask for it where the scenario is assembled" if on_demand else nearest(pattern, names)
+        flaws.add("signals", f"'{pattern}' matches no signal", remedy)
     flaws.raise_if_any("recording")
-    return [k for k, name in enumerate(names) if any(fnmatchcase(name, pattern) for pattern in patterns)]
+    return [k for k, name in enumerate(names) if fits(name, patterns)]
 
 
 def _recorded(system: System, chosen: list[int]) -> tuple[SignalInfo, ...]:

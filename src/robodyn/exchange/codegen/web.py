@@ -11,9 +11,8 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -21,6 +20,7 @@ from string import Template
 import numpy as np
 
 from robodyn.base.errors import FlawList, ModelError, nearest
+from robodyn.base.signals import find_unmatched, fits
 from robodyn.base.waiting import report_progress
 from robodyn.computation.engine.trajectory import Status
 from robodyn.computation.results import Run
@@ -193,18 +193,13 @@ def _make_tunable(scenario: Scenario, patterns: Sequence[str]) -> Scenario:
     """The scenario with numbers of its mechanism that may change without compiling again."""
     flaws = FlawList()
     known = [*scenario.numbers(), *(f"{INITIAL}{name}" for name in scenario.state_units())]
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in known):
-            flaws.add("slider", f"'{pattern}' matches no number", nearest(pattern, known))
+    for pattern in find_unmatched(patterns, known):
+        flaws.add("slider", f"'{pattern}' matches no number", nearest(pattern, known))
     flaws.raise_if_any(f"page of '{scenario.name}'")
     machine = scenario.machine
     parts = [*([machine.mechanism] if machine.mechanism else []), *machine.coordinates]
-    names = [number.name for part in parts for number in part.numbers() if _matches(number.name, patterns)]
+    names = [number.name for part in parts for number in part.numbers() if fits(number.name, patterns)]
     return replace(scenario, machine=replace(machine, tunable=(*machine.tunable, *names))) if names else scenario
-
-
-def _matches(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _choose_numbers(model: ExportedModel, patterns: Sequence[str]) -> list[Number]:
@@ -216,12 +211,11 @@ def _choose_numbers(model: ExportedModel, patterns: Sequence[str]) -> list[Numbe
         return candidates
     if system.scenario.initialisation == "given":
         candidates += [Number(f"{INITIAL}{state.name}", state.start, state.unit) for state in system.states]
-    chosen = [number for number in candidates if _matches(number.name, patterns)]
+    chosen = [number for number in candidates if fits(number.name, patterns)]
     flaws = FlawList()
-    for pattern in patterns:
-        if not any(fnmatchcase(number.name, pattern) for number in chosen):
-            what = f"'{pattern}' matches no number that can change without compiling again"
-            flaws.add("slider", what, "numbers of blocks, loads and the mechanism, and given start values, can")
+    for pattern in find_unmatched(patterns, (number.name for number in chosen)):
+        what = f"'{pattern}' matches no number that can change without compiling again"
+        flaws.add("slider", what, "numbers of blocks, loads and the mechanism, and given start values, can")
     flaws.raise_if_any(f"page of '{system.scenario.name}'")
     return chosen
 
