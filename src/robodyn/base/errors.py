@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-MOST_TOLD, LONGEST_TEXT, LONGEST_NAME, MOST_NEAR = 100, 500, 100, 3
+MOST_REPORTED, LONGEST_TEXT, LONGEST_NAME, MOST_NEAR = 100, 500, 100, 3
 """Flaws that are reported, letters of each, letters of a name for which the nearest known ones are looked for, and how
 many of these."""
 
@@ -61,8 +61,8 @@ class ModelError(ValueError):
         count = len(self.flaws)
         head = f"{self.source}: " if self.source else ""
         noun = "1 problem" if count == 1 else f"{count} problems"
-        rest = [f"  ... and {count - MOST_TOLD} more"] if count > MOST_TOLD else []
-        return "\n".join([f"{head}{noun}", *(f"  {flaw}" for flaw in self.flaws[:MOST_TOLD]), *rest])
+        rest = [f"  ... and {count - MOST_REPORTED} more"] if count > MOST_REPORTED else []
+        return "\n".join([f"{head}{noun}", *(f"  {flaw}" for flaw in self.flaws[:MOST_REPORTED]), *rest])
 
 
 @dataclass

@@ -78,7 +78,7 @@ STIFFNESS = (
 )  # fmt: skip
 NOTHING = np.zeros(0)
 PROOF = ("n_proven", "n_unproven", "unproven", "unproven_at", "n_missed", "missed", "missed_at")
-TOLD = (*COUNTERS, *STIFFNESS, "n_rows", "status", "offender", "t", *PROOF)
+REPORTED = (*COUNTERS, *STIFFNESS, "n_rows", "status", "offender", "t", *PROOF)
 """Fields of the engine's run, and the time it took, in the order of `Counters`, `Stiffness` and `Proof`."""
 N_COUNTERS, N_STIFFNESS = len(COUNTERS), len(STIFFNESS)
 
@@ -344,9 +344,9 @@ class Integration:
         probes = self.engine.view(self.run.probes, self.run.n_probes * (1 + 2 * n_y)).reshape(-1, 1 + 2 * n_y).copy()
         return ProbeRows(probes[:, 0], probes[:, 1 : 1 + n_y], probes[:, 1 + n_y :])
 
-    def tell(self) -> list[Any]:
-        """How the run went, in the order of TOLD; all of it looked up at once."""
-        wholes, reals, order = _fields_told()
+    def report(self) -> list[Any]:
+        """How the run went, in the order of REPORTED; all of it looked up at once."""
+        wholes, reals, order = _places_reported()
         values = self.whole[wholes].tolist() + self.real[reals].tolist()
         values.append(clock.perf_counter() - self.begun)
         return [values[k] for k in order]
@@ -361,7 +361,7 @@ class Integration:
 
     def trajectory(self, probes: bool = True) -> Trajectory:
         """What there is so far."""
-        problem, view, values = self.problem, self.engine.view, self.tell()
+        problem, view, values = self.problem, self.engine.view, self.report()
         n_rows, status, offender, at_time, *proof = values[N_COUNTERS + N_STIFFNESS :]
         counters = Counters(*values[:N_COUNTERS])
         if not counters.steps:
@@ -390,16 +390,16 @@ class Integration:
 
 
 @cache
-def _fields_told() -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Where the fields stand that tell how a run went: the whole numbers, then the others; and where each of TOLD is
+def _places_reported() -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Where the fields stand that say how a run went: the whole numbers, then the others; and where each of REPORTED is
     among them, the time it took behind them."""
     fields: Any = structures()["Run"]._fields_
     whole, real = (
-        {name: k for k, (name, kind) in enumerate(fields) if name in TOLD and (kind is ctypes.c_int64) is integer}
+        {name: k for k, (name, kind) in enumerate(fields) if name in REPORTED and (kind is ctypes.c_int64) is integer}
         for integer in (True, False)
     )
     names = [*whole, *real, "wall_time"]
-    return np.array([*whole.values()]), np.array([*real.values()]), [names.index(name) for name in TOLD]
+    return np.array([*whole.values()]), np.array([*real.values()]), [names.index(name) for name in REPORTED]
 
 
 def _copied(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
