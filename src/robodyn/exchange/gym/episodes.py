@@ -18,7 +18,7 @@ from robodyn.computation.results import Outcome, OutcomeKind
 from robodyn.computation.results.signal import Booleans, Floats
 from robodyn.computation.simulation import CompiledSystem, compile_system
 from robodyn.computation.simulation.batch import calls_python
-from robodyn.computation.simulation.many import INITIAL, read_columns
+from robodyn.computation.simulation.many import INITIAL, read_columns, split_starts
 from robodyn.computation.simulation.stepping import open_robots
 from robodyn.description.model import FormulaSignal, Scenario, Solver
 
@@ -63,8 +63,7 @@ class Task:
         self._check(flaws, system)
         # Both ends of every range, as two runs of a batch would have them.
         ranges = {**self.actions, **self.random}
-        parameters = {name: limits for name, limits in ranges.items() if not name.startswith(INITIAL)}
-        initial = {name.removeprefix(INITIAL): limits for name, limits in ranges.items() if name.startswith(INITIAL)}
+        parameters, initial = split_starts(ranges)
         if ranges:
             read_columns(flaws, system, parameters, initial)
         flaws.raise_if_any(f"task of '{scenario.name}'")
@@ -215,9 +214,7 @@ class Episodes:
     def _begin(self, rows: Sequence[int], changes: Mapping[str, float]) -> None:
         drawn = self.task.draw([self.generators[k] for k in rows])
         drawn |= {name: np.full(len(rows), value) for name, value in changes.items()}
-        initial = {name.removeprefix(INITIAL): column for name, column in drawn.items() if name.startswith(INITIAL)}
-        numbers = {name: column for name, column in drawn.items() if not name.startswith(INITIAL)}
-        self.robots.begin(list(rows), numbers, initial)
+        self.robots.begin(list(rows), *split_starts(drawn))
 
     def step(self, actions: Any) -> Step:
         """Hold actions (n, n_actions) for one step.
