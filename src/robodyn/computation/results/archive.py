@@ -80,9 +80,9 @@ def read_arrays(path: str | Path, kind: ArchiveKind, make: Callable[..., T]) -> 
     except ArchiveError:
         raise
     except MemoryError as error:
-        raise ArchiveError("too large: there is not enough memory to read it") from error
+        raise ArchiveError("too large: not enough memory to read it") from error
     except DAMAGE as error:
-        raise ArchiveError(f"not {kind.noun}, or damaged or cut off ({error})") from error
+        raise ArchiveError(f"not {kind.noun}, or damaged or truncated ({error})") from error
 
 
 def _read_head(members: dict[str, bytes], kind: ArchiveKind) -> dict[str, Any]:
