@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.cli.application import fail, messages
 from robodyn.cli.command import Paths, Texts, command, drawing, needing, refuse_ending, refuse_other
 from robodyn.cli.run import prepare_folder
@@ -26,6 +26,7 @@ from robodyn.cli.targets import (
 from robodyn.presentation.reporting.displays import Display, display, shows, write_picture
 
 if TYPE_CHECKING:
+    from robodyn.analysis.accuracy.arms import ArmSheet
     from robodyn.analysis.accuracy.circle import CircleTests
     from robodyn.analysis.accuracy.sheet import Sheet
     from robodyn.analysis.budget import Budget
@@ -180,7 +181,7 @@ def show_written_budget(found: WrittenBudget) -> Display:
     return replace(shown, parts=(*shown.parts, f"written: {', '.join(map(str, found.files))}"))
 
 
-@command("sheet")
+@command("sheet", plot="Draw the figures of an open arm and their causes into this file.")
 def sheet(
     scenario: str,
     random: Texts = (),
@@ -192,10 +193,11 @@ def sheet(
     workers: int | None = None,
     setting: Texts = (),
     out: Paths = (),
-) -> Sheet:
+) -> Sheet | ArmSheet:
     """Simulate 30 cycles with stated uncertainties and print the figures of ISO 9283, each with its causes.
 
-    scenario: Name in the catalogue, or a TOML file, whose tool follows a path.
+    scenario: Name in the catalogue, or a TOML file, whose tool follows a path; or an open arm: so101, so100, koch,
+        wx250s, open-manipulator-x, with ranges for what is not published.
     random: Parameter that varies from cycle to cycle: name=scale:0.9:1.1, as in sweep.
     standard: iso9283.
     deviation: Block that says how far the tool is from its path.
@@ -203,9 +205,10 @@ def sheet(
     seed: Seed of the random draws.
     budget: Split accuracy by cause.
     workers: Threads; one a core by default.
-    setting (--set): Change a number: name=value.
+    setting (--set): Change a number: name=value; of an arm a choice: play="0.5 deg", or a range "0.2 deg:1 deg".
     out: Page to write, .html or .pdf; may be given twice.
     """
+    from robodyn.analysis.accuracy.arms import arm_names, arm_sheet, load_arm
     from robodyn.analysis.accuracy.sheet import make_sheet
     from robodyn.base.units import UnitError
     from robodyn.description.files.units import read_quantity
@@ -213,6 +216,11 @@ def sheet(
     refuse_other("--standard", standard, ("iso9283",))
     for path in out:
         refuse_ending("--out", path, ".html", ".pdf")
+    if scenario in arm_names():
+        if random or out or band or deviation != "deviation":
+            fault = "of an open arm --set, --seed and --plot have an effect"
+            raise ModelError([Flaw("sheet", "--random, --deviation, --band and --out have none on an arm", fault)])
+        return arm_sheet(load_arm(scenario), read_pairs("set", setting, lambda _, text: text), seed=seed)
     what = load_single(scenario, setting)
     flaws = FlawList()
     system = trace_varied(what, random)

@@ -11,7 +11,7 @@ _HOMES = {
     "causes": "draw_budget plot_budget draw_stacked plot_stacked draw_tornado plot_tornado",
     "displays": "Curves Display Picture Table describe display shows to_html to_page to_section to_studio "
     "write_display",
-    "drives": "draw_drives plot_drives draw_endurance plot_endurance",
+    "drives": "draw_drives plot_drives draw_endurance plot_endurance draw_arm plot_arm",
     "figures": "COLOURS LINE_WIDTH darken empty_figure finish_axes label_axis label_bottom legend_above panel_figure "
     "with_unit write_figure",
     "linear": "draw_frequency plot_frequency draw_measured plot_measured draw_loops plot_loops draw_nyquist "

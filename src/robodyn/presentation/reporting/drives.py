@@ -1,4 +1,4 @@
-"""Drives drawn and listed: torque over speed, continuous and peak, what is estimated, how long they hold."""
+"""Drives and open arms, drawn and listed: torque over speed, how long drives hold, how repeatable arms are."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .displays import Display, Picture, Table, shows
-from .figures import COLOURS, finish_axes, into_file, label_bottom, legend_beside, panel_figure
+from .figures import COLOURS, empty_figure, finish_axes, into_file, label_bottom, legend_beside, panel_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from robodyn.analysis.accuracy.arms import ArmSheet
     from robodyn.analysis.commissioning.endurance import Endurance, HeldDrive
     from robodyn.analysis.commissioning.library import DriveComparison, NamedDrive
 
@@ -138,3 +139,58 @@ def show_endurance(found: Endurance) -> Display:
             parts.append(f"{held.name}: {', '.join(held.estimated)} estimated, see robodyn drives {held.name}")
     parts.append(Picture("plot", lambda: draw_endurance(found)))
     return Display(f"Endurance of {found.name}", tuple(parts))
+
+
+def draw_arm(sheet: ArmSheet) -> Figure:
+    """A figure of each figure's median, stacked by its causes, with the interval over robots beside it."""
+    figure = empty_figure(7.4, 5.0)
+    axes = figure.subplots(2, 1)
+    causes = list(dict.fromkeys(cause for row in sheet.figures for cause in row.causes))
+    colours = {cause: COLOURS[k % len(COLOURS)] for k, cause in enumerate(causes)}
+    for ax, symbol in zip(axes, ("RP", "AP"), strict=True):
+        rows = [row for row in sheet.figures if row.symbol == symbol]
+        for k, row in enumerate(rows):
+            left = 0.0
+            for cause, value in row.causes.items():
+                label = cause if k == 0 else None
+                ax.barh(k, 1e3 * value, 0.5, left=left, color=colours[cause], label=label)
+                left += 1e3 * value
+            ax.plot([1e3 * row.low, 1e3 * row.high], [k - 0.36] * 2, color="black", linewidth=1.2, marker="|")
+        ax.set_yticks(range(len(rows)), [row.pose for row in rows])
+        ax.invert_yaxis()
+        legend_beside(ax)
+        ax.set_xlabel(f"{rows[0].name} {symbol} [mm]")
+        ax.set_xlim(left=0)
+    return figure
+
+
+plot_arm = into_file(draw_arm)
+
+
+@shows
+def show_arm(sheet: ArmSheet) -> Display:
+    """Repeatability and accuracy with intervals and causes, and what they rest on."""
+    figures = [
+        (row.symbol, row.pose, row.median, f"{1e3 * row.low:.2g} ... {1e3 * row.high:.2g}",
+         ", ".join(f"{cause} {1e3 * value:.2g}" for cause, value in row.causes.items()))
+        for row in sheet.figures
+    ]  # fmt: skip
+    scale = {"calibration": (180 / math.pi, "deg"), "play": (180 / math.pi, "deg"), "length": (1e3, "mm")}
+    choices = []
+    for key, choice in sheet.choices.items():
+        factor, unit = scale.get(key, (1.0, ""))
+        choices.append((key, f"{factor * choice.least:.3g} ... {factor * choice.most:.3g} {unit}", choice.reason))
+    said = [
+        f"{sheet.title}: {sheet.standard} figures of {sheet.robots} robots that differ in what is not published.",
+        "Median, and the interval that nine of ten robots lie in; causes share the median.",
+    ]  # fmt: skip
+    known = [f"Known: {sheet.known}."] if sheet.known else []
+    return Display(
+        f"Sheet of {sheet.name}",
+        (
+            *said, *known,
+            Table(("", "pose", "median [m]", "5 ... 95 % [mm]", "causes [mm]"), figures),
+            Table(("choice", "range", "why"), choices), f"Kinematics: {sheet.source}.",
+            Picture("plot", lambda: draw_arm(sheet)),
+        ),
+    )  # fmt: skip

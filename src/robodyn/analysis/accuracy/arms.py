@@ -1,0 +1,313 @@
+"""Arm sheet: how accurate and repeatable is an open arm that nobody has measured, and how sure is that?
+
+ISO 9283 poses and figures, 30 cycles each, on many robots that differ in what is not published of them. A joint stops
+
+    q - q_c = e + s + l,   e = offset + (tau_g + tau_f) / K + tau_g / K_link,   |s| by friction and counts, l by play
+
+and the tool is off by J (q - q_c), and by the lengths of its links. Friction stops a servo apart from cycle to cycle;
+play counts where its load does not press the teeth to one side: |tau_g| < tau_f. K: gain of the servo's position loop.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from robodyn.analysis.accuracy.iso9283 import POSE_CYCLES
+from robodyn.analysis.commissioning.library import NamedDrive, read_library
+from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
+from robodyn.base.errors import FlawList, nearest, refuse
+from robodyn.base.lazy import Displayed
+from robodyn.base.spatial import from_rpy
+from robodyn.base.units import UnitError
+from robodyn.base.waiting import report_progress
+from robodyn.computation.results.signal import Floats
+from robodyn.description.files.units import read_quantity
+from robodyn.description.model import GROUND, Body, Joint, Machine, Mechanism, Point
+
+ROBOTS, CUBE, SHARE = 200, 0.1, 0.8
+"""Robots that are drawn; side of the cube [m], and the share of it between the poses, as in the standard."""
+INTERVAL = (5.0, 95.0)
+"""Percentiles of the robots."""
+UNITS = {"calibration": "rad", "length": "m", "play": "rad"}
+DRIVES = ("play", "counts")
+"""Choices that are the drives' own unless they are given."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is not published: its range and why it is that."""
+
+    least: float
+    most: float
+    reason: str
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """One value, log-uniform."""
+        return float(np.exp(rng.uniform(np.log(self.least), np.log(self.most))))
+
+
+@dataclass(frozen=True)
+class Arm:
+    """An open arm: its machine, the drives of its joints and how many of each, where it stands, what is known of it."""
+
+    name: str
+    title: str
+    source: str
+    material: str
+    known: str
+    machine: Machine
+    drives: tuple[NamedDrive, ...]
+    home: Floats
+    servos: Floats
+
+
+@dataclass(frozen=True)
+class ArmFigure:
+    """A figure of ISO 9283 of arms of a kind [m]: median and interval over robots, and the median by its causes."""
+
+    symbol: str
+    name: str
+    pose: str
+    median: float
+    low: float
+    high: float
+    causes: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class ArmSheet(Displayed):
+    """Figures of an open arm, with causes and intervals."""
+
+    JSON = """
+    name
+    title
+    source
+    known
+    standard
+    figures
+    choices
+    robots
+    seed
+    """
+    name: str
+    title: str
+    source: str
+    known: str
+    figures: tuple[ArmFigure, ...]
+    choices: dict[str, Choice]
+    robots: int
+    seed: int
+    reach: float
+
+    @property
+    def standard(self) -> str:
+        """By which it is measured."""
+        return "ISO 9283"
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    text = files("robodyn.analysis.accuracy").joinpath("arms.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def arm_names() -> list[str]:
+    """Names of all arms."""
+    return [name for name in _tables() if name != "choices"]
+
+
+def load_arm(name: str) -> Arm:
+    """An arm by its name."""
+    if name not in arm_names():
+        refuse("arm", f"there is no arm '{name}'", nearest(name, arm_names()))
+    table, library = _tables()[name], read_library()
+    bodies, joints, drives, home, servos, parent = [], [], [], [], [], GROUND
+    for joint, drive, origin, rpy, axis, mass, centre, lower, upper, start, *count in table["joints"]:
+        # Only its weight counts where it stands still: inertia of a ball of 3 cm.
+        inertia = (0.4 * mass * 0.03**2,) * 3
+        body = f"{joint}_link"
+        bodies.append(Body(body, mass, com=centre, inertia=inertia))
+        rotation = from_rpy(*rpy)
+        limits = {"lower_limit": lower, "upper_limit": upper}
+        joints.append(Joint(joint, "revolute", parent, body, origin, rotation, axis).replaced(**limits))
+        drives.append(library[drive])
+        home.append(start)
+        servos.append(count[0] if count else 1)
+        parent = body
+    tool = Point("tool", parent, table["tool"])
+    machine = Machine(name, Mechanism(name, tuple(bodies), tuple(joints), points=(tool,)))
+    title, source, material, known = (table[key] for key in ("title", "source", "material", "known"))
+    standing, counts = np.array(home, float), np.array(servos, float)
+    return Arm(name, title, source, material, known, machine, tuple(drives), standing, counts)
+
+
+def choices_of(arm: Arm, given: Mapping[str, str] | None = None) -> dict[str, Choice]:
+    """Ranges of what is not published, with those that are given instead: "0.5 deg", or "0.2 deg:1 deg".
+
+    Raises:
+        ModelError: with every choice that is unknown or no quantity.
+    """
+    tables = _tables()["choices"]
+    rows = {key: row for key, row in tables.items() if isinstance(row, list)} | tables[arm.material]
+    choices = {}
+    for key, (least, most, reason) in rows.items():
+        unit = UNITS.get(key, "1")
+        choices[key] = Choice(read_quantity(least, unit), read_quantity(most, unit), reason)
+    flaws = FlawList()
+    flaws.add_unknown(given or {}, [*choices, *DRIVES], "is no choice", "set")
+    for key, text in (given or {}).items():
+        try:
+            ends = [read_quantity(end.strip(), UNITS.get(key, "1"), bare=True) for end in text.split(":")]
+        except UnitError as error:
+            flaws.add(f"set.{key}", str(error), 'such as "0.5 deg", or a range "0.2 deg:1 deg"')
+            continue
+        if len(ends) > 2 or not 0 < ends[0] <= ends[-1]:
+            flaws.add(f"set.{key}", f"'{text}' is no range of positive numbers", 'such as "0.2 deg:1 deg"')
+            continue
+        choices[key] = Choice(ends[0], ends[-1], "given")
+    flaws.raise_if_any(f"sheet of '{arm.name}'")
+    return choices
+
+
+# --------------------------------------------------------------------------------------------------
+# Poses: where does the arm stand at each, and how does its tool answer to its joints?
+
+
+@dataclass(frozen=True)
+class Pose:
+    """An arm at a pose: jacobian (3, n) of the tool, torques of its weight (n,) and places of its joints' frames."""
+
+    jacobian: Floats
+    weight: Floats
+
+
+def _poses(arm: Arm, side: float) -> tuple[list[Pose], float]:
+    """P1 to P5: where it stands, and the corners of the plane that rises along x through a cube about it."""
+    dynamics = MachineDynamics(arm.machine)
+    middle = dynamics.position("tool", arm.home)
+    corners = [(0, 0, 0), (1, 1, 1), (1, -1, 1), (-1, -1, -1), (-1, 1, -1)]
+    flaws, poses = FlawList(), []
+    for k, corner in enumerate(corners):
+        wanted = middle + SHARE * side / 2 * np.array(corner, float)
+        q = _reach(arm, dynamics, wanted)
+        if q is None:
+            what = f"is out of reach, {1e3 * np.linalg.norm(wanted):.3g} mm from the base"
+            flaws.add(f"P{k + 1}", what, "take a smaller cube")
+            continue
+        weight = -np.asarray(dynamics.holding_forces(q))
+        poses.append(Pose(_jacobian(dynamics, q), weight))
+    flaws.raise_if_any(f"sheet of '{arm.name}'")
+    return poses, float(np.linalg.norm(middle))
+
+
+def _jacobian(dynamics: MachineDynamics, q: Floats) -> Floats:
+    """Velocity of the tool by those of the joints, (3, n)."""
+    return np.asarray(dynamics.jacobian("tool", q))[3:]
+
+
+def _reach(arm: Arm, dynamics: MachineDynamics, wanted: Floats) -> Floats | None:
+    """Joint positions that bring the tool to a place, by damped least squares within the limits; None where none do."""
+    assert arm.machine.mechanism is not None
+    joints = arm.machine.mechanism.joints
+    lower, upper = (np.array([getattr(joint, f"{end}_limit") for joint in joints]) for end in ("lower", "upper"))
+    q = arm.home.copy()
+    for _ in range(200):
+        miss = wanted - dynamics.position("tool", q)
+        if np.linalg.norm(miss) < 1e-9:
+            return q
+        J = _jacobian(dynamics, q)
+        q = np.clip(q + J.T @ np.linalg.solve(J @ J.T + 1e-6 * np.eye(3), miss), lower, upper)
+    return None
+
+
+# --------------------------------------------------------------------------------------------------
+# Robots and cycles: 30 times each pose, on many robots.
+
+SCATTERS = ("friction", "encoder counts", "play")
+MISSES = ("weight on servos", "friction of servos", "weight on links", "zeros of joints", "lengths of links")
+
+
+@report_progress("drawing robots of")
+def arm_sheet(
+    arm: Arm, given: Mapping[str, str] | None = None, *, side: float = CUBE, robots: int = ROBOTS, seed: int = 1
+) -> ArmSheet:
+    """Repeatability and accuracy of an arm, over robots that differ in what is not published.
+
+    Args:
+        given: choices instead of their ranges, as texts; side: of the cube [m].
+    """
+    choices = choices_of(arm, given)
+    poses, reach = _poses(arm, side)
+    rng = np.random.default_rng(seed)
+    # Of each robot the figures at P1, where it stands, and those of its worst pose.
+    found: dict[tuple[str, str], list[Floats]] = {}
+    for _ in range(robots):
+        robot = _Robot(arm, {key: choice.draw(rng) for key, choice in choices.items()})
+        measured = [robot.measure(pose, rng) for pose in poses]
+        for k, symbol in enumerate(("RP", "AP")):
+            parts = [figures[k] for figures in measured]
+            found.setdefault((symbol, "P1"), []).append(parts[0])
+            found.setdefault((symbol, "worst of P1 to P5"), []).append(max(parts, key=lambda part: float(part[0])))
+    figures = tuple(_figure(symbol, pose, rows) for (symbol, pose), rows in found.items())
+    return ArmSheet(
+        arm.name, arm.title, arm.source, arm.known, figures, choices, robots, seed, reach
+    )  # fmt: skip
+
+
+NAMES = {"RP": ("positioning repeatability", SCATTERS), "AP": ("positioning accuracy", MISSES)}
+
+
+def _figure(symbol: str, pose: str, found: list[Floats]) -> ArmFigure:
+    rows = np.array(found)
+    name, causes = NAMES[symbol]
+    low, high = np.percentile(rows[:, 0], INTERVAL)
+    shares = rows[:, 1:].mean(axis=0)
+    median = float(np.median(rows[:, 0]))
+    parts = {cause: float(median * share) for cause, share in zip(causes, shares / shares.sum(), strict=True)}
+    return ArmFigure(symbol, name, pose, median, float(low), float(high), parts)
+
+
+class _Robot:
+    """One arm with one draw of what is not published."""
+
+    def __init__(self, arm: Arm, numbers: Mapping[str, float]) -> None:
+        stall = arm.servos * np.array([drive["peak_torque"] for drive in arm.drives])
+        self.numbers = numbers
+        self.gain = numbers["servo_gain"] * stall
+        self.friction = numbers["friction"] * arm.servos * np.array([drive["static"] for drive in arm.drives])
+        counts = np.array([numbers.get("counts", drive["counts"]) for drive in arm.drives])
+        self.count = numbers["count_scatter"] * 2 * np.pi / counts
+        self.play = numbers["loose_play"] * np.array([numbers.get("play", drive["play"]) for drive in arm.drives])
+        self.count_of_links = len(arm.drives)
+
+    def measure(self, pose: Pose, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """RP and AP of one pose, each before the shares of its causes: of the variance, and of the mean square."""
+        n = self.count_of_links
+        loose = np.abs(pose.weight) < self.friction
+        scatter = np.array([
+            self.numbers["friction_scatter"] * self.friction / self.gain * rng.normal(size=(POSE_CYCLES, n)),
+            self.count * rng.uniform(-0.5, 0.5, (POSE_CYCLES, n)),
+            loose * self.play * rng.uniform(-0.5, 0.5, (POSE_CYCLES, n)),
+        ])  # fmt: skip
+        places = scatter @ pose.jacobian.T
+        attained = places.sum(axis=0)
+        apart = np.linalg.norm(attained - attained.mean(axis=0), axis=1)
+        variances = places.var(axis=1, ddof=1).sum(axis=1)
+        spread = np.array([apart.mean() + 3 * apart.std(ddof=1), *variances / variances.sum()])
+        turns = np.array([
+            pose.weight / self.gain,
+            self.friction / self.gain * rng.choice((-1.0, 1.0), n),
+            pose.weight / self.numbers["link_stiffness"],
+            self.numbers["calibration"] * rng.normal(size=n),
+        ])  # fmt: skip
+        lengths = self.numbers["length"] * np.sqrt(n) * rng.normal(size=3)
+        misses = np.vstack([turns @ pose.jacobian.T, lengths])
+        squares = (misses**2).sum(axis=1)
+        return spread, np.array([np.linalg.norm(misses.sum(axis=0)), *squares / squares.sum()])
