@@ -115,14 +115,17 @@ def test_a_dead_time_kicks_by_voltage_over_inductance_and_the_current_loop_remov
 
     def rate(_, x):
         found = dead_time_error(1.0, *x, **numbers)
-        return [found["error_dot"], found["error_sum_dot"]]
+        return [found["lagged_dot"], found["settled_dot"]]
+
+    def error(at):
+        return dead_time_error(1.0, *integrate(rate, [0.0, 0.0], at), **numbers)["torque"] / 2.0
 
     at, lost = 3e-4, -48.0 * 1e-6 * 2e4
     # e = V / L (exp(-R t / L) - exp(-t / T)) / (1 / T - R / L): poles of the loop whose zero meets the winding's.
     fast, slow = 1 / 5e-4, 0.5 / 3e-4
     expected = lost / 3e-4 * (np.exp(-slow * at) - np.exp(-fast * at)) / (fast - slow)
-    assert integrate(rate, [0.0, 0.0], at)[0] == pytest.approx(expected, rel=1e-7)
-    assert abs(integrate(rate, [0.0, 0.0], 0.05)[0]) < 1e-6
+    assert error(at) == pytest.approx(expected, rel=1e-6)
+    assert abs(error(0.05)) < 1e-6
 
 
 def test_an_inverter_gives_the_torque_speed_line_and_a_supply_sags_to_its_root():

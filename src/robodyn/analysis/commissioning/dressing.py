@@ -37,7 +37,6 @@ from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.base.errors import FlawList, ModelError, refuse_unknown
 from robodyn.computation.assembly import assemble
 from robodyn.computation.simulation.starting import search_start
-from robodyn.description.laws.drives import REFERENCE
 from robodyn.description.model import Block, Joint, Machine, Mechanism, Scenario, with_elastic_joints
 from robodyn.description.model.joint import SINGLE
 
@@ -148,9 +147,9 @@ def dress(
     rotors = {axis.gear.drive: places[axis.name] for axis in axes if axis.gear is not None}
     initial = {f"{name}.position": value for name, value in (places | rotors).items() if value}
     initial |= supply_of(axes)[2]
-    for axis in axes:
-        if axis.drive.heat:
-            initial |= dict.fromkeys((f"{axis.name}.heat.winding", f"{axis.name}.heat.housing"), REFERENCE)
+    holding = dynamics.holding_forces(q, [axis.name for axis in axes])
+    for axis, torque in zip(axes, holding, strict=True):
+        initial |= axis.initial_causes(float(torque))
     scenario = Scenario(machine.name, dressed, duration, initial, nominal=_nominal(dressed, axes))
     scenario, notes = _stand(scenario)
     return Dressed(scenario, _rows(axes, inertias, gains, margins), undressed, notes)

@@ -271,6 +271,8 @@ TOP_SPEED = {"rad": 3.0, "m": 1.0}
 """Of a joint without a speed limit."""
 LINES, WAVES, RIPPLES, PWM = 1024.0, 2.0, 24.0, 20e3
 """Periods in a turn of the motor: encoder lines, error of a strain-wave gear, torque ripple; frequency of inverters."""
+SMOOTHING_CURRENT = 0.01
+"""Ripple of the current over which its sign smears, by the peak current."""
 DERATING, SUPPLY, SUPPLY_TIME = 0.2, "supply", 1e-3
 """Share of the warming below the trip in which torque is derated; the shared supply and its time constant [s]."""
 
@@ -558,9 +560,21 @@ class DriveAxis:
         if dead_time := sized.get("dead_time"):
             numbers = {key: sized[key] for key in ("voltage", "resistance", "inductance")}
             numbers |= {"dead_time": dead_time, "frequency": PWM, "torque_constant": self.torque_constant}
-            numbers |= {"time_constant": self.control.current_lag, "smoothing_current": 0.01 * sized["peak_current"]}
+            numbers |= {"time_constant": self.control.current_lag}
+            numbers |= {"smoothing_current": SMOOTHING_CURRENT * sized["peak_current"]}
             current = {"current": f"{name}.motor.current"}
             yield Block(f"{name}.dead_time", "dead_time_error", name, current, numbers)
+
+    def initial_causes(self, torque: float) -> dict[str, float]:
+        """Start values of hidden causes where the drive holds a torque: cold, its dead time compensated."""
+        initial: dict[str, float] = {}
+        if self.drive.heat:
+            initial |= dict.fromkeys((f"{self.name}.heat.winding", f"{self.name}.heat.housing"), REFERENCE)
+        if dead_time := self.sized.get("dead_time"):
+            turned = math.tanh(torque / self.torque_constant / (SMOOTHING_CURRENT * self.sized["peak_current"]))
+            lost = -self.sized["voltage"] * dead_time * PWM * turned
+            initial |= dict.fromkeys((f"{self.name}.dead_time.lagged", f"{self.name}.dead_time.settled"), lost)
+        return initial
 
     def _transmission_error(self, amplitude: float) -> Iterator[Block]:
         """Force on the twist of an elastic gear, and what the motor feels of it."""

@@ -21,7 +21,7 @@ from robodyn.base.waiting import report_progress
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import simulate
 from robodyn.description.laws.drives import REFERENCE, motor_heat
-from robodyn.description.model import Scenario
+from robodyn.description.model import Block, Scenario
 
 LOADS = 24
 """Points of a curve."""
@@ -122,7 +122,6 @@ class HeldDrive:
     drive: str
     load: Holding
     continuous: float
-    loads: Floats
     curve: tuple[Holding, ...]
     estimated: tuple[str, ...] = ()
 
@@ -160,7 +159,7 @@ def endurance_of(
     ambient: float = REFERENCE,
     start: float | None = None,
 ) -> Endurance:
-    """How long drives of the library hold a torque, and over loads from a tenth of their peak on.
+    """How long drives of the library hold a torque, and over the load up to their peak.
 
     Args:
         torque: at the output [N m or N]; rated torque of each by default. ambient, start: temperatures [K].
@@ -173,21 +172,30 @@ def endurance_of(
     flaws.raise_if_any("endurance")
     held = []
     for drive, path in zip(drives, paths, strict=True):
-        loads = np.geomspace(0.1, 1.0, LOADS) * drive["peak_torque"]
         guessed = tuple(key for key in (*HEAT, "winding_limit") if drive.numbers[key].estimated)
         load = drive["rated_torque"] if torque is None else torque
-        held.append(_hold(path, drive.name, load, loads, guessed))
+        held.append(_hold(path, drive.name, load, drive["peak_torque"], guessed))
     return Endurance(", ".join(drive.name for drive in drives), tuple(held))
 
 
-def _hold(path: HeatPath, drive: str, load: float, loads: Floats, guessed: tuple[str, ...] = ()) -> HeldDrive:
-    curve = tuple(path.hold(float(torque)) for torque in loads)
-    return HeldDrive(path.name, drive, path.hold(load), path.continuous_torque(), loads, curve, guessed)
+def _hold(path: HeatPath, drive: str, load: float, peak: float, guessed: tuple[str, ...] = ()) -> HeldDrive:
+    continuous = path.continuous_torque()
+    # From just above what it holds for ever to its peak; to twice that where its peak is no more.
+    curve = tuple(path.hold(continuous * share) for share in np.geomspace(1.01, max(peak / continuous, 2.0), LOADS))
+    return HeldDrive(path.name, drive, path.hold(load), continuous, curve, guessed)
+
+
+def _peak(blocks: Mapping[str, Block], joint: str) -> float:
+    """The largest torque that the joint's controller asks for, 0 where it has no limit."""
+    for name, key in ((f"{joint}.velocity_loop", "limit"), (f"{joint}.limit", "upper")):
+        if name in blocks and math.isfinite(limit := float(blocks[name].parameters[key])):
+            return limit
+    return 0.0
 
 
 @report_progress("warming up")
 def robot_endurance(scenario: Scenario, ambient: float = REFERENCE, start: float | None = None) -> Endurance:
-    """How long the drives of a dressed robot hold it where it starts, and over multiples of that load.
+    """How long the drives of a dressed robot hold it where it starts, and over the load.
 
     Raises:
         ModelError: where no joint has a block of the law motor_heat, or it starts above a limit.
@@ -215,7 +223,6 @@ def robot_endurance(scenario: Scenario, ambient: float = REFERENCE, start: float
         path = HeatPath(joint, numbers, per_current, float(limit), math.inf, ambient, begin)
         path.check(flaws)
         if not flaws.found:
-            loads = np.geomspace(0.25, 10.0, LOADS) * max(torque, 1e-9)
-            held.append(_hold(path, joint, torque, loads))
+            held.append(_hold(path, joint, torque, _peak(blocks, joint)))
     flaws.raise_if_any(f"endurance of '{scenario.name}'")
     return Endurance(scenario.name, tuple(held))

@@ -286,7 +286,8 @@ def trace_rest(system: System) -> RestEquations:
     x, d, m = system.symbols.x[:n], system.symbols.d, system.symbols.m
     after = _memory_after(system)
     # What noise has drawn goes on changing, and has no effect where noise counts as ideal.
-    drawn = {f"{block.name}.drawn" for block in system.scenario.machine.all_blocks if block.law_name == "noise"}
+    noisy = [block for block in system.scenario.machine.all_blocks if "drawn" in block.info.memory]
+    drawn = {f"{block.name}.drawn" for block in noisy}
     changing = [k for k in changed_entries(m, after) if system.memory[k].name not in drawn]
     held, changes = m[changing, 0], after[changing, 0] - m[changing, 0]
     delayed = system.expressions.delayed - d if system.delays else ca.SX(0, 1)

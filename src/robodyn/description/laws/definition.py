@@ -45,8 +45,8 @@ class LawInfo:
         ideal: parameter or signal -> value with which the law is linear and adds no error of its own (a limit inf, a
             resolution 0, an excess 0).
         disturbance: whether all of its force is a disturbance (friction, gear loss): without it nothing would be lost.
-        given_at_rest: whether a search for rest leaves its states as they are given, though they change:
-            temperatures of a robot that has just begun to stand still.
+        given_at_rest: whether a search for rest leaves its states as they are given, though they change: temperatures
+            of a robot that has just begun to stand still.
         located: output -> argument that holds its sign, -1 or 1: its zero crossings are located, a step ends there and
             the argument changes between two steps. A law that switches by the argument instead of by the output is
             smooth within each step. Where the argument is 0, the output began at 0 at rest: the law looks at it itself.

@@ -189,9 +189,9 @@ def saturation_loss(load, *, level):
     torque_constant="{F}/A",
     time_constant="s",
     smoothing_current="A",
-    error="A",
-    error_sum="A s",
-    states={"error": 1e-3, "error_sum": 1e-5},
+    lagged="V",
+    settled="V",
+    states={"lagged": 1.0, "settled": 1.0},
     checks={
         "dead_time": "non-negative",
         "frequency": "positive",
@@ -200,24 +200,28 @@ def saturation_loss(load, *, level):
         "time_constant": "positive",
         "smoothing_current": "positive",
     },
-    ideal={"dead_time": 0.0},
+    disturbance=True,
+    given_at_rest=True,
 )
 def dead_time_error(
-    current, error, error_sum, *, voltage, dead_time, frequency, resistance, inductance, torque_constant,
+    current, lagged, settled, *, voltage, dead_time, frequency, resistance, inductance, torque_constant,
     time_constant, smoothing_current,
 ):  # fmt: skip
     """Torque error of an inverter's dead time under a PI current loop that is a lag T: a kick where the current turns.
 
-        L e_dot = -U td f tanh(i / i0) - R e - (L / T) e - (R / T) integral of e,   tau = kT e
+        V = -U td f tanh(i / i0),   T x_dot = V - x,   (L / R) y_dot = x - y,   tau = kT (T / L) (x - y)
 
-    Jeong and Park (1991) for the voltage; e is what the current loop leaves of it, by superposition.
+    Jeong and Park (1991) for V; the current that the loop leaves of it is s V / (L (s + 1 / T) (s + R / L)).
 
     Args:
         current: of the motor; torque_constant: on the joint's side; smoothing_current: i0, the current's ripple.
     """
     lost = -voltage * dead_time * frequency * sym.tanh(current / smoothing_current)
-    left = lost - resistance * error - (inductance * error + resistance * error_sum) / time_constant
-    return {"torque": torque_constant * error, "error_dot": left / inductance, "error_sum_dot": error}
+    return {
+        "torque": torque_constant * time_constant / inductance * (lagged - settled),
+        "lagged_dot": (lost - lagged) / time_constant,
+        "settled_dot": (lagged - settled) * resistance / inductance,
+    }
 
 
 # --------------------------------------------------------------------------------------------------

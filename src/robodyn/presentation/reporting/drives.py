@@ -49,20 +49,22 @@ def draw_endurance(found: Endurance) -> Figure:
     """A figure of the time to trip over the load: a dot is what is asked for, dotted what a drive holds for ever."""
     figure, axes = panel_figure(1)
     ax = axes[0]
-    relative = len({held.drive == held.name for held in found.drives}) == 1 and len(found.drives) > 1
     for k, held in enumerate(found.drives):
         colour = COLOURS[k % len(COLOURS)]
-        scale = held.continuous if relative else 1.0
-        trips = [(one.torque / scale, one.time / 60) for one in held.curve if math.isfinite(one.time)]
-        if trips:
-            ax.plot(*zip(*trips, strict=True), color=colour, label=held.name)
-        ax.axvline(held.continuous / scale, color=colour, linestyle=":", linewidth=0.9)
+        trips = [(one.torque, one.time / 60) for one in held.curve if math.isfinite(one.time)]
+        ax.plot(*zip(*trips, strict=True), color=colour, label=held.name)
+        ax.axvline(held.continuous, color=colour, linestyle=":", linewidth=0.9)
         if math.isfinite(held.load.time):
-            ax.plot(held.load.torque / scale, held.load.time / 60, "o", color=colour)
+            ax.plot(held.load.torque, held.load.time / 60, "o", color=colour)
     ax.set_yscale("log")
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter("{x:g}")
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.tick_params(axis="x", which="minor", labelsize="x-small", rotation=45)
     legend_beside(ax)
     finish_axes(ax, "time to trip [min]")
-    label_bottom(axes, "torque / continuous torque" if relative else "torque held [N m]")
+    label_bottom(axes, "torque held [N m or N]")
     return figure
 
 
