@@ -7,8 +7,11 @@ import math
 import pickle
 
 import numpy as np
+from typer.testing import CliRunner
 
 from robodyn import simulate
+from robodyn.cli import app
+from robodyn.computation.assembly import assemble
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
 from robodyn.description.model import ScenarioSequence, describe, digest
 from robodyn.presentation.pages.machine import read_machine
@@ -26,6 +29,23 @@ def assert_runs(scenario, energy_error=1e-5, longest=60.0, system=None):
     run = simulate(system or scenario)
     assert run.outcome.ok
     assert run.statistics.energy_error < energy_error
+
+
+def assert_usable_and_runs(name, scenario, monkeypatch, energy_error=1e-5, longest=60.0):
+    """`robodyn check` takes it, tracing it once, and the system that was checked runs."""
+    assembled = []
+
+    def note(what, **named):
+        assembled.append(assemble(what, **named))
+        return assembled[-1]
+
+    monkeypatch.setattr("robodyn.computation.assembly.assemble", note)
+    done = CliRunner().invoke(app, ["check", name, "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["ok"]
+    phases = scenario.phases if isinstance(scenario, ScenarioSequence) else (scenario,)
+    assert len(assembled) == len(phases)
+    assert_runs(scenario, energy_error, longest, assembled[0] if len(phases) == 1 else None)
 
 
 def assert_is_data(make):

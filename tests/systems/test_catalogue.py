@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from support.catalogue import assert_is_data, assert_is_drawn, assert_numbers_change_alone, assert_runs
+from support.catalogue import assert_is_data, assert_is_drawn, assert_numbers_change_alone, assert_usable_and_runs
 
 from robodyn import Solver, simulate
 from robodyn.description.catalog import SCENARIOS, double_pendulum, pendulum, swinging_arm, two_link_loop
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_every_scenario_runs_to_its_end(name):
-    assert_runs(SCENARIOS[name]())
+def test_every_scenario_is_usable_by_the_command_line_and_runs_to_its_end(name, monkeypatch):
+    assert_usable_and_runs(name, SCENARIOS[name](), monkeypatch)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

@@ -94,13 +94,6 @@ def test_info_empties_the_cache_and_tells_how_much_was_freed(invoke, read_json, 
     assert not list(kernels.iterdir())
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_every_scenario_of_the_catalogue_is_usable(invoke, read_json, name):
-    result = invoke("check", name, "--json")
-    assert result.exit_code == 0
-    assert read_json(result.stdout)["ok"]
-
-
 def test_check_tells_a_flawed_file_in_words_and_in_json(invoke, read_json, tmp_path):
     (tmp_path / "bad.toml").write_text("duration = 1\n[blocks.b]\nlaw = 'low_pas'\n")
     result = invoke("check", "bad.toml", "--json")
