@@ -127,7 +127,8 @@ def test_boxes_hold_the_motion_and_are_no_larger_than_its_taylor_series(name):
     assert of_parts > 1
 
 
-def test_boxes_hold_signals_that_come_late_from_several_steps():
+@pytest.mark.parametrize("level", [0.1, 0.1878, -0.0203])
+def test_boxes_hold_signals_that_come_late_from_several_steps(level):
     """The quartic, 0.4 s late, and -3 before it arrives: bounds over all steps of the past that a part looks at."""
     delay, n, boxes = 0.4, 3, []
 
@@ -138,14 +139,14 @@ def test_boxes_hold_signals_that_come_late_from_several_steps():
         out[0] = QUARTIC(t[0])
 
     def guard(t, x, d, m, p, out):
-        out[0] = d[0] - 0.1
+        out[0] = d[0] - level
 
     def guard_rate(t, x, d, m, p, out):
         out[0] = d[1]
 
     def enclosures(t, box, d, m, p, out):
         boxes.append(np.array([box[i] for i in range(4 * n)]).reshape(4, n))
-        out[0], out[1] = box[2] - 0.1, box[n + 2]
+        out[0], out[1] = box[2] - level, box[n + 2]
 
     def drifts(t, box, d, m, p, out):
         out[0], out[1] = box[2 * n + 2], box[3 * n + 2]
@@ -167,7 +168,7 @@ def test_boxes_hold_signals_that_come_late_from_several_steps():
         bounds_work=10,
     )
     done = integrate(problem, Solver("dopri5", rtol=1e-8), 0.0, END, np.ones(1), EMPTY, EMPTY, EngineRecording())
-    expected = [delay] + [t + delay for t, _ in crossings([0.1]) if t + delay < END]
+    expected = [delay] + [t + delay for t, _ in crossings([level]) if t + delay < END]
     np.testing.assert_allclose([t for t, _ in done.events], expected, atol=1e-9)
     compared = 0
     for middle, radius, rate, rate_radius in boxes:
@@ -312,6 +313,26 @@ def test_a_turn_just_before_a_change_is_no_change(kind):
     assert near.end == pytest.approx({JUMP: 1.0, STAIR: level}[kind] * END, abs=1e-9)
     assert near.done.proof.proven == near.done.counters.steps < 20
     assert near.done.proof.undecided == 0
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+@pytest.mark.parametrize(("kind", "slack"), [(JUMP, 0.0), (STAIR, 0.0), (STAIR, 0.3)])
+def test_what_changes_and_changes_back_within_a_step_is_met_twice(kind, way, slack):
+    """0.02 - (x - 1.5)^2 / 4, or the opposite, above a level: for x within 0.2 sqrt(2) of 1.5 on its other side."""
+    level = 2.0 if kind == STAIR else 0.0
+    back = Switched(
+        kind,
+        lambda x: level + way * (0.02 - 0.25 * (x - 1.5) ** 2),
+        lambda x: way * 0.5 * (1.5 - x),
+        slack,
+        turn=1.5,
+    )
+    inside = 2.0 * 0.2 * 2.0**0.5
+    above = inside if way > 0 else END - inside
+    expected = 2.0 * above - END if kind == JUMP else above * level + (END - above) * (level - 1.0)
+    assert back.end == pytest.approx(expected, abs=1e-7)
+    assert back.done.proof.proven == back.done.counters.steps
+    assert back.done.proof.passed_over == back.done.proof.undecided == 0
 
 
 @pytest.mark.parametrize("kind", [JUMP, KINK, STAIR])
