@@ -79,3 +79,22 @@ def test_shells_complete_commands():
         prog_name="robodyn",
     )  # fmt: skip
     assert result.stdout.split() == ["identify"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_reports_progress_by_the_one_progress_line(command, monkeypatch):
+    entered = []
+
+    class Recorded(Exception):
+        """The line was begun."""
+
+    def begin(what, **how):
+        entered.append((what, how))
+        raise Recorded
+
+    monkeypatch.setattr("robodyn.cli.command.WaitingLine", begin)
+    wanted = [p for p in GROUP.get_command(None, command).params if p.required]
+    values = [word for p in wanted for word in ([*p.opts[:1], "1"] if p.param_type_name == "option" else ["1"])]
+    result = CliRunner().invoke(app, [command, *values])
+    assert isinstance(result.exception, Recorded)
+    assert entered == [("", {"transient": True})]

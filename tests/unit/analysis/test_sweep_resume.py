@@ -77,7 +77,7 @@ def test_a_killed_sweep_goes_on_with_nothing_lost_and_nothing_run_twice(tmp_path
     before = kept_lines(tmp_path)
     assert 15 <= len(before) < RUNS, "killed in the middle"
     if how == signal.SIGINT:
-        assert "the same command goes on" in said
+        assert "run the same command again to continue" in said
 
     table = run_sweep(same_plan, tmp_path / "swept", workers=2)
     after = kept_lines(tmp_path)

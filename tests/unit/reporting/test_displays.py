@@ -19,6 +19,7 @@ from robodyn.presentation.reporting.displays import (
     Table,
     describe,
     display,
+    table_lines,
     to_html,
     to_page,
     to_section,
@@ -150,3 +151,13 @@ def test_a_class_of_the_same_name_in_another_package_is_not_taken_for_it(run):
     assert "signals compared" in display(compare(run, run)).heading
     with pytest.raises(TypeError, match="no display is defined for Comparison"):
         display(other)
+
+
+def test_no_line_of_a_wide_table_is_wider_than_the_terminal():
+    heads = ("name", *(f"quantity {k} [N m]" for k in range(12)), "source")
+    rows = [("axis1.position_loop.command", *(10.0**k for k in range(12)), "a rule of thumb, see github.com/a/b_c")] * 2
+    for width in (60, 80, 120):
+        lines = table_lines(Table(heads, rows), width)
+        assert max(map(len, lines)) <= width
+        # Every block of columns begins with the name, which is broken at its dots.
+        assert sum(line.startswith("name") for line in lines) == sum(line == "" for line in lines) + 1

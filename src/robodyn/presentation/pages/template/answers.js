@@ -72,7 +72,7 @@ function makeBars(store, run) {
     const time = store.hover ?? (store.touched ? store.time : worst.time);
     const total = at(run.path.distance, time);
     const unit = chooseUnit("m", worst.value);
-    const decimals = Math.max(0, 2 - Math.floor(Math.log10(worst.value / unit.size)));
+    const decimals = Math.max(0, 3 - Math.floor(Math.log10(worst.value / unit.size)));
     const text = (metres) => `${showNumber(Math.abs(metres) < 5e-4 * worst.value ? 0 : Number((metres / unit.size).toFixed(decimals)), 3)} ${unit.name}`;
     let sum = 0;
     for (const { row, bar, value, signal } of rows) {
