@@ -245,7 +245,7 @@ def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path):
     with pytest.raises(ModelError, match="cannot be read"):
         read_scenario(tmp_path / "none.toml")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ModelError, match="is no text"):
+    with pytest.raises(ModelError, match="is not UTF-8 text"):
         read_scenario(tmp_path / "bytes.toml")
 
 

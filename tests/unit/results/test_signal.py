@@ -150,7 +150,7 @@ def test_a_signal_settles_where_it_enters_a_band_for_good():
 @pytest.mark.parametrize(
     ("time", "values", "others", "sentence"),
     [
-        ([0.0, 2.0, 1.0], [0.0, 0.0, 0.0], {}, "never decrease, row 2"),
+        ([0.0, 2.0, 1.0], [0.0, 0.0, 0.0], {}, "not decrease, row 2"),
         ([0.0, np.inf], [0.0, 0.0], {}, "finite, row 1"),
         ([0.0, 1.0], [0.0], {}, "values"),
         ([0.0, 1.0], [0.0, 0.0], {"kind": "wavy"}, "wavy"),

@@ -72,7 +72,7 @@ def test_a_mesh_that_is_none_is_refused(home):
     (home / "lab/meshes/cut.stl").write_bytes(bytes(200))
     (home / "lab/meshes/a.ply").write_text("ply")
     files = MeshFiles(home / "lab/urdf/robot.urdf")
-    with pytest.raises(MeshError, match="no STL file, or cut off"):
+    with pytest.raises(MeshError, match="not an STL file, or is truncated"):
         files.find("../meshes/cut.stl")
     with pytest.raises(MeshError, match="cannot be drawn"):
         files.find("../meshes/a.ply")
