@@ -162,7 +162,7 @@ def test_the_law_that_made_the_data_wins_by_simulation_and_what_cannot_be_told_i
     assert "rail.armature: no rotor is there" in found["elastic_gear"].tried
     text = describe(LawComparison(tuple(found.values())))
     assert "best: stick_friction" in text
-    assert "not judged" in text
+    assert "not evaluated" in text
     with pytest.raises(ModelError, match=r"glue: is none of the laws to compare"):
         compare_laws(servo(), stirred(servo()), ["glue"])
 

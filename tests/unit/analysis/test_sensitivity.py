@@ -119,7 +119,7 @@ def test_signals_moved_along_a_sensitivity_are_the_changed_run_to_first_order():
 @pytest.mark.parametrize(
     ("names", "change", "message"),
     [
-        (["spring.preload"], 0.1, "no percent"),
+        (["spring.preload"], 0.1, "so a percentage does not change it"),
         (["spring.stifness"], 0.1, "no such number"),
         (["spring.stiffness"], 1.5, "change"),
     ],

@@ -84,7 +84,7 @@ def test_nothing_that_moves_is_refused_with_a_remedy(invoke, tmp_path):
     ("more", "message"),
     [
         (("--parameters", "gravity.zz"), "no such number"),
-        (("--parameters", ","), "names no number"),
+        (("--parameters", ","), "matches no parameter"),
         (("--parameters", "gravity.z", "--measure", "end"), "must be final or max"),
         (("--parameters", "gravity.z", "--change", "100"), "below 100"),
         (("--parameters", "gravity.z", "--of", "hinge.positon"), "hinge.position"),

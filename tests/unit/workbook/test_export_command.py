@@ -64,7 +64,7 @@ def test_mechanism_numbers_can_be_kept_as_cells(export, tmp_path):
     [
         (("scara-ptp", "--to", "xlsx"), "choose euler or heun"),
         (("pendulum", "--to", "xlsx", "--solver", "euler", "--step", "1e-8"), "1,048,573"),
-        (("pendulum", "--to", "xlsx", "--solver", "euler", "--rows", "5", "--duration", "1"), "give one of them"),
+        (("pendulum", "--to", "xlsx", "--solver", "euler", "--rows", "5", "--duration", "1"), "give only one"),
         (("some.run", "--to", "xlsx"), "takes its scenario"),
         (("some.run", "--to", "csv", "--rows", "5"), "only for --to xlsx"),
         (("pendulum", "--to", "xlsx", "--solver", "euler", "--rtol", "1e-3"), "no effect on the fixed-step method"),
