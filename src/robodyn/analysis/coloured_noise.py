@@ -26,8 +26,8 @@ import numpy as np
 
 from robodyn.computation.results.signal import Floats
 
-ROUNDS = 4
-"""Of finding the colour and what the fit took from it."""
+ROUNDS, MANY = 4, 200
+"""Of finding the colour and what the fit took from it; rows for each number from which on one round is enough."""
 SLOW, MOST = 0.8, 100
 """Cosines by the rows to the power 2/3, and how many at most."""
 STEADY, UNLIKE = 15.0, 2.6
@@ -267,7 +267,7 @@ def _find_filters(parts: Sequence[ResidualRows]) -> tuple[list[Floats], Floats, 
         if count and most:
             slopes = [part.X[:, c] for part in parts]
             spectra = [np.fft.rfft(X, _padded(len(X), most), axis=0) for X in slopes]
-            for _ in range(ROUNDS):
+            for _ in range(1 if count > MANY * parts[0].X.shape[2] else ROUNDS):
                 a, variance = _predict(seen + variance / pairs * _taken(slopes, spectra, a, most), count)
         filters.append(a)
         variances.append(variance)

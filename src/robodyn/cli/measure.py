@@ -214,6 +214,7 @@ def identify(
     offsets: bool = True,
     setting: Texts = (),
     out: Path | None = None,
+    map_out: Path | None = None,
     compare_laws: bool = False,
     report: Path | None = None,
 ) -> Identification | LawComparison:
@@ -228,6 +229,7 @@ def identify(
     offsets: Estimate a constant offset of every effort.
     setting (--set): Change a number: name=value.
     out: Write the new numbers here (.toml), over the scenario's.
+    map_out: Write the mapping with the offsets of efforts that were found here (.toml), for `validate`.
     compare_laws: Compare laws of friction on the same rows instead.
     report: Write a page with all of it here (.html).
     """
@@ -236,18 +238,33 @@ def identify(
 
     refuse_ending("--out", out, ".toml")
     refuse_ending("--report", report, ".html")
+    refuse_ending("--map-out", map_out, ".toml")
     what = load_single(scenario, setting)
     runs = [read_data(path, mapping) for path in data]
     if compare_laws:
-        if out or report:
-            raise fail("--compare-laws: has no effect on --out, --plot and --report; identify again with the best law")
+        if out or report or map_out:
+            raise fail("--compare-laws: has no effect on --out, --map-out, --plot and --report: take the law that won")
         return compare_friction_laws(what, runs, cutoff=cutoff)
     found = identify(what, runs, cutoff=cutoff, held_out=held_out, robust=robust, offsets=offsets)
     write_numbers(scenario, setting, found.numbers, out)
+    if map_out is not None:
+        _write_offsets(found, mapping, runs[0].names, map_out)
     if report is not None:
         with drawing(f"--report {report}"):
             write_display(found, report)
     return found
+
+
+def _write_offsets(found: Identification, mapping: Path | None, names: Sequence[str], out: Path) -> None:
+    from robodyn.description.files.samples import read_mapping
+    from robodyn.description.files.samples.writing import mapping_text, own_mapping, with_offsets
+
+    known = own_mapping(names, read_mapping(mapping) if mapping else None)
+    head = ["Columns with the offsets that `robodyn identify` found in their efforts."]
+    remarks = {name: [f"offset by identification: {value:.6g} in SI"] for name, value in found.offsets.items()}
+    with writing(f"--map-out {out}"):
+        write_file(out, mapping_text(with_offsets(known, found.offsets), head, remarks))
+    messages.print(f"mapping: {out}")
 
 
 @command("fit", plot="Draw measured and simulated signals into this file.")

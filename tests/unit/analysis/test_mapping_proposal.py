@@ -4,14 +4,17 @@ from functools import cache
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import robodyn as rd
-from robodyn.analysis import identify, read_measured
+from robodyn.analysis import identify, read_measured, validate
 from robodyn.analysis.identification.mapping_proposal import propose_mapping
 from robodyn.base.errors import ModelError
+from robodyn.cli.application import app
 from robodyn.computation.assembly import assemble
 from robodyn.description.catalog import find_scenario
 from robodyn.description.catalog.scara import scara_mechanism
+from robodyn.description.files import read_scenario, write_scenario
 
 WAVES = {"shoulder": (0.8, -0.3, 0.4), "elbow": (-0.5, 0.6, 0.5), "lift": (0.05, 0.03, -0.04)}
 GAINS = {"shoulder": (4e3, 300.0), "elbow": (2e3, 150.0), "lift": (2e4, 1500.0)}
@@ -188,6 +191,27 @@ def test_what_is_proposed_identifies_the_machine(tmp_path):
     found = propose(tmp_path, "scara", time, columns)
     masses = identify(scara(), restored(tmp_path, "scara", found))
     assert all(p.percent < 5 for p in masses.predictions)
+
+
+def test_offsets_of_efforts_are_written_with_the_mapping_and_known_to_validate(tmp_path):
+    time, columns = spoil("scara", tau1=lambda x: (x + 7.0) / -50)
+    found = propose(tmp_path, "scara", time, columns)
+    (tmp_path / "map.toml").write_text(found.text, encoding="utf-8")
+    write_scenario(scara(), tmp_path / "scara.toml")
+    names = {"map": "map.toml", "map-out": "map2.toml", "out": "found.toml"}
+    options = [part for option, name in names.items() for part in (f"--{option}", str(tmp_path / name))]
+    log = str(tmp_path / "log.csv")
+    told = CliRunner().invoke(app, ["identify", str(tmp_path / "scara.toml"), log, *options])
+    assert told.exit_code == 0, told.output
+    before, after = (
+        validate(read_scenario(tmp_path / "found.toml"), read_measured(log, tmp_path / name), method="inverse")
+        for name in ("map.toml", "map2.toml")
+    )
+    assert before.efforts[0].rms == pytest.approx(7.0, rel=0.1)
+    assert after.efforts[0].rms < 0.5
+    told = CliRunner().invoke(app, ["identify", str(tmp_path / "scara.toml"), log, "--out", f"{log}/x.toml"])
+    assert told.exit_code == 2
+    assert "cannot be written" in told.output
 
 
 def test_columns_that_cannot_be_positions_are_refused(tmp_path):

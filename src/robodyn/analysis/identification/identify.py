@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Annotated
@@ -91,6 +91,7 @@ class Identification:
         cutoff: of the low-pass [Hz]; rate: of the rows [Hz]; whiteness: correlation of what is left from row to row.
         lost: how much the sum of squares by the noise grew by making bodies possible; gap: how clear the rank is.
         doubt: why the intervals are no 95 % ones, empty where nothing speaks against them.
+        offsets: constants of measured signals [SI] that the data tell, which a mapping takes off: see `with_offsets`.
         time, measured, predicted, fitted: forces of all joints (n, joints) at the rows, nan where one is not used, and
             which rows took part in the fit.
     """
@@ -128,6 +129,7 @@ class Identification:
     measured: Floats
     predicted: Floats
     fitted: Floats
+    offsets: dict[str, float] = field(default_factory=dict)
 
 
 def interval_heading(doubt: str) -> str:
@@ -333,7 +335,7 @@ def identify(
     fitted, held = split_rows(rows, held_out)
     found = _summarise(plan.regressor, plan.base, plan.estimate(fitted, robust), fitted, held)
     notes = dict.fromkeys(note for own in rows for note in own.notes)
-    return replace(found, warnings=(*plan.notes, *notes, *found.warnings))
+    return replace(found, warnings=(*plan.notes, *notes, *found.warnings), offsets=plan.find_offsets(found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,6 +403,16 @@ class IdentificationPlan:
             if error < least:
                 least, rows = error, lower
         return rows
+
+    def find_offsets(self, found: Identification) -> dict[str, float]:
+        """Constants of the measured signals, from those of the efforts that they make and that the data tell."""
+        told = {e.name: e.value for e in found.base if e.identifiable}
+        constants = {effort.on: told.get(f"{effort.on}.effort_offset", 0.0) for effort in self.efforts}
+        return {
+            effort.signals[0]: constants[effort.on] / slope
+            for effort in self.efforts
+            if constants[effort.on] and len(effort.signals) == 1 and (slope := effort.slope) is not None
+        }
 
     def _error(self, rows: Sequence[RegressionRows], beta: Floats, noise: Floats) -> float:
         """Mean square of what numbers leave of rows, by the noise of each joint."""

@@ -62,6 +62,8 @@ SPEEDS = {"rad/s": 1.0, "deg/s": np.pi / 180, "rpm": np.pi / 30, "rev/s": 2 * np
 SLIDES = {"m/s": 1.0, "mm/s": 1e-3, "m/min": 1 / 60, "mm/min": 1e-3 / 60, "cm/s": 1e-2}
 TORQUES = {"N m": 1.0, "mN m": 1e-3, "N cm": 1e-2, "kN m": 1e3}
 PULLS = {"N": 1.0, "mN": 1e-3, "kN": 1e3}
+MIRRORED = 7
+"""Axes up to which all mirrored motions are looked at."""
 SAME, NEAR = 1.12, 1.6
 """Ratios of two sizes up to which units of motions are the same, and of efforts, whose model is a guess."""
 TOO_LARGE, TOO_SMALL = 0.3, 0.03
@@ -896,27 +898,34 @@ class _Search:
         return best, cost
 
     def simplify(self, best: _Choice, cost: float) -> tuple[_Choice, float]:
-        """Back to what is written wherever that costs nothing worth it, also where a mirrored motion does as well."""
+        """Back to what is written wherever that costs nothing worth it, and the mirrored motion that does best."""
         n = len(best.columns)
-        fit = self.compared.fit(best)
+        best, cost = self.mirror(best, cost)
+        limit = cost + TOLD
+        for p in range(n):
+            options = [best.changed(p, sign=1.0, shift=0.0), best.changed(p, sign=1.0), best.changed(p, shift=0.0)]
+            for option in options:
+                if option.sign[p] == best.sign[p] and option.shift[p] == best.shift[p]:
+                    continue
+                if (less := self.compared.fit(option).cost) < limit:
+                    best, cost = option, less
+                    break
+        return self.mirror(best, cost)
+
+    def mirror(self, best: _Choice, cost: float) -> tuple[_Choice, float]:
+        """The best of all motions with axes turned round, and one of them by half a turn."""
+        n, fit = len(best.columns), self.compared.fit(best)
         places = np.flatnonzero(fit.assigned >= 0)
         changes = np.sum(best.sign < 0) + np.sum(best.shift != 0) + np.sum(fit.signs[places, fit.assigned[places]] < 0)
-        mirrors = list(product((1.0, -1.0), repeat=n))[1:] if n <= 7 and changes > 1 else []
+        if n > MIRRORED or changes < 2:
+            return best, cost
         turned = [np.zeros(n), *(np.pi * row for row in np.eye(n)[self.compared.model.angular])]
         first = best
-        for pattern, half in product(mirrors, turned):
+        for pattern, half in product(product((1.0, -1.0), repeat=n), turned):
             for shift in {tuple(first.shift), tuple(first.shift * pattern)}:
                 option = replace(first, sign=first.sign * pattern, shift=_wrapped(np.array(shift) + half))
                 if (less := self.compared.fit(option).cost) < cost - TRUST / 2:
                     best, cost = option, less
-        for p in range(n):
-            options = [best.changed(p, sign=1.0, shift=0.0), best.changed(p, sign=1.0), best.changed(p, shift=0.0)]
-            for option in options:
-                if option.sign[p] * option.shift[p] == best.sign[p] * best.shift[p] and option.sign[p] == best.sign[p]:
-                    continue
-                if (less := self.compared.fit(option).cost) < cost + TOLD:
-                    best, cost = option, less
-                    break
         return best, cost
 
     def find_angles(self, best: _Choice, cost: float) -> _Choice:

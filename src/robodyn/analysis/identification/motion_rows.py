@@ -22,7 +22,7 @@ from robodyn.analysis.measurement.responses import ANTI_ALIAS, LowPass, differen
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
-from robodyn.computation.results import Run, SignalInfo
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
 from robodyn.computation.results.signal import Floats
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import LinearCombination
@@ -73,6 +73,19 @@ class Effort:
 
     def of(self, data: Run) -> Floats:
         return np.sum([force.of(data) for force in self.forces], axis=0)
+
+    @property
+    def slope(self) -> float | None:
+        """Effort of one unit of its only signal; None where it is not proportional to it."""
+        points = np.zeros((3, len(self.signals)))
+        points[1:, 0] = 1.0, 2.0
+        infos = tuple(SignalInfo(name, "") for name in self.signals)
+        none, first, second = self.of(Run(np.arange(3.0), points, infos, _NO_OUTCOME, Provenance("probe")))
+        straight = abs(second - 2 * first + none) <= SAME * abs(first - none)
+        return float(first - none) if straight and first != none else None
+
+
+_NO_OUTCOME = Outcome(OutcomeKind.FINISHED, "", 0.0)
 
 
 def find_efforts(system: System, data: Run) -> tuple[list[Effort], list[str]]:

@@ -77,6 +77,22 @@ def _signal(signal: SignalMapping) -> list[str]:
     return lines
 
 
+def with_offsets(mapping: DataMapping, offsets: Mapping[str, float]) -> DataMapping:
+    """A mapping by which signals are less by constants [SI] than before."""
+    signals = []
+    for signal in mapping.signals:
+        # signal = sign factor gear (column - offset) of a force or torque; that of a current has no gear.
+        size = signal.sign * signal.factor * signal.gear
+        signals.append(replace(signal, offset=signal.offset + offsets.get(signal.name, 0.0) / size))
+    return replace(mapping, signals=tuple(signals))
+
+
+def own_mapping(names: Sequence[str], mapping: DataMapping | None = None) -> DataMapping:
+    """A mapping of columns that are called as their signals."""
+    given = mapping or DataMapping()
+    return given if given.signals else replace(given, signals=tuple(SignalMapping(name, name) for name in names))
+
+
 def template_text(file: Path, mapping: DataMapping | None = None) -> str:
     """A mapping of all columns of a file by their own names and units, to be filled in."""
     given = mapping or DataMapping()
