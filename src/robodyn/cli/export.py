@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import json
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robodyn.base.errors import nearest
+from robodyn.base.plain import to_plain
 from robodyn.cli.application import fail, messages, output, read_guide
-from robodyn.cli.command import Texts, Written, command, tell, writing
+from robodyn.cli.command import Texts, Written, command, refuse_ending, refuse_unwritable, tell, writing
 from robodyn.cli.targets import load_run, load_scenario, name_results, read_pairs, read_settings
 from robodyn.presentation.reporting.displays import Display, shows
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "nc": ".nc", "mcap": ".mcap", "xlsx": ".xlsx", "fmu": ".fmu"}
 SUFFIXES |= {"c": "-c", "wasm": "-wasm", "toml": ".toml", "ltv": ".mat"}
 ROBOTS = {"urdf": ".urdf", "sdf": ".sdf", "mjcf": ".xml"}
-SUFFIXES |= ROBOTS
+SUFFIXES |= ROBOTS | {"actuator-table": "-actuators.json"}
 METHODS = ("nonlinear", "perturbation")
 SAME = 1e-9
 """Difference of mass matrix and bias that is rounding, over their largest entry."""
@@ -37,6 +38,7 @@ OPTIONS = {
     "toml": ("duration", "set", "tunable"),
     "ltv": ("duration", "set"),
     **dict.fromkeys(ROBOTS, ("set", "without", "report")),
+    "actuator-table": ("set",),
     **dict.fromkeys(("c", "wasm"), (*SOLVER, "duration", "set", "tunable", "input", "method")),
 }
 
@@ -66,7 +68,8 @@ def export(
 
     what (RUN|SCENARIO): A run file; else a scenario, TOML or robot file.
     to (--to): csv, parquet, nc or mcap of a run; toml, xlsx, fmu, c, wasm of a scenario; urdf, sdf, mjcf: its robot
-        for other programs; ltv: the linear time-varying model along its nominal motion, a MATLAB file.
+        for other programs; actuator-table: torque over speed, friction and delay of its drives, JSON and CSV;
+        ltv: the linear time-varying model along its nominal motion, a MATLAB file.
     out: File or folder; default: beside the run, or NAME.xlsx.
     solver: xlsx: euler, heun or heun_euler; else any. Default: the scenario's.
     step: xlsx: time between rows, heun_euler: the first; others: step of the method [s].
@@ -114,6 +117,8 @@ def export(
     scenario = _change(found, read_settings(setting, found, what), duration, tunable)
     path = out or Path(f"{name_results(what, scenario)}{SUFFIXES[to]}")
     _refuse_place(path, what, folder=to in ("c", "wasm"))
+    if to == "actuator-table":
+        return _export_actuators(scenario, path)
     if to in ROBOTS:
         return _export_robot(scenario, path, to, without, report)
     chosen = _choose_solver(scenario, solver, settings)
@@ -135,13 +140,8 @@ def _refuse_place(path: Path, what: str, folder: bool) -> None:
     """Before any work: a place that cannot be written to, or that is the file that is read."""
     if path.exists() and Path(what).exists() and path.samefile(what):
         raise fail(f"{path}: is the input file; choose another --out")
-    if path.is_dir() and not folder:
-        raise fail(f"--out {path}: is a folder; name a file")
-    above = next(parent for parent in path.absolute().parents if parent.exists())
-    if not above.is_dir():
-        raise fail(f"--out {path}: '{above}' is no folder")
-    if not os.access(path if path.exists() else above, os.W_OK):
-        raise fail(f"--out {path}: cannot be written: permission denied")
+    if not folder:
+        refuse_unwritable("--out", path)
 
 
 # Robot files.
@@ -186,6 +186,27 @@ def _export_robot(scenario: Scenario, path: Path, to: str, without: Sequence[str
     except ModelError as error:
         reason = "; ".join(str(flaw) for flaw in error.flaws[:2])
         return ExportedRobot(written.sheet, path, None, reason, whole)
+
+
+def _export_actuators(scenario: Scenario, path: Path) -> Written:
+    """Two files: all numbers as JSON, the curves as a table."""
+    from robodyn.analysis.commissioning.actuator_table import actuator_tables, table_rows
+    from robodyn.base.atomic import write_file
+
+    refuse_ending("--out", path, ".json")
+    table = path.with_suffix(".csv")
+    refuse_unwritable("--out", table)
+    tables = actuator_tables(scenario.machine)
+    with writing(str(path)):
+        write_file(path, json.dumps({"robot": scenario.machine.name, "drives": to_plain(tables)}, indent=1))
+    with writing(str(table)):
+        write_file(table, "".join(f"{','.join(map(str, row))}\n" for row in table_rows(tables)))
+    peaks = []
+    for one in tables:
+        torque = f"torque up to {max(one.torques):.4g}, {one.torques[-1]:.4g} at speed {one.speeds[-1]:.4g}"
+        rest = f"efficiency up to {max(one.efficiencies):.3g}, delay {1e3 * one.delay:.3g} ms"
+        peaks.append("; ".join([f"{one.drive}: {torque}", rest, *one.notes]))
+    return Written([path, table], [*peaks, f"wrote {path} and {table}"])
 
 
 @shows

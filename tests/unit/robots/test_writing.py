@@ -161,3 +161,29 @@ def test_urdf_of_later_versions_is_read(tmp_path):
     path.write_text(text.replace('"1.2"', '"2.0"'))
     with pytest.raises(rd.ModelError, match=r"'2.0' is unknown"):
         rd.import_robot(path)
+
+
+def test_actuators_come_back_in_mjcf(tmp_path):
+    """Servo, motor, DC motor and cogging: the blocks that are read back have the same laws and numbers."""
+    pytest.importorskip("mujoco")
+    text = (
+        '<mujoco><worldbody><body><joint name="j"/><geom size="0.1"/></body></worldbody><actuator>'
+        '<position name="hold" joint="j" kp="5" kv="0.4" forcerange="-3 3" ctrlrange="0.2 1"/>'
+        '<motor name="push" joint="j" ctrlrange="0.5 1"/>'
+        '<dcmotor name="wind" joint="j" gear="4" motorconst="0.05" resistance="2" inductance="0.01" '
+        'saturation="0.2" cogging="0.1 6 0.3"/></actuator></mujoco>'
+    )
+    (tmp_path / "first.xml").write_text(text)
+    scenario = scenario_of(tmp_path / "first.xml")
+    again, sheet = read_back(scenario, tmp_path, "mjcf")
+    before = {block.name: block for block in scenario.machine.blocks}
+    after = {block.name: block for block in again.machine.blocks}
+    for name in ("hold_loop", "hold", "push", "wind"):
+        assert after[name].law == before[name].law
+        assert dict(after[name].parameters) == pytest.approx(dict(before[name].parameters), rel=1e-12)
+    there = after["wind_cogging_cogging"].parameters
+    here = before["wind_cogging"].parameters
+    assert (there["amplitude"], there["order"]) == pytest.approx((here["amplitude"], here["order"]))
+    assert np.cos(there["phase"] - here["phase"]) == pytest.approx(1.0)
+    assert not [line for line in sheet.lost if "block" in line]
+    assert "ctrl=" in (tmp_path / "robot.xml").read_text()

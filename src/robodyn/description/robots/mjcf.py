@@ -1046,7 +1046,9 @@ class MjcfReader:
         if kind in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT):
             return self.single(number), self.zero(number)
         if kind == mujoco.mjtTrn.mjTRN_TENDON and number in self.coordinates:
-            return self.coordinates[number], self.tendon_zero(number)
+            name = self.coordinates[number]
+            straight = any(part.name == name and isinstance(part, Distance) for part in self.draft.coordinates)
+            return name, 0.0 if straight else self.tendon_zero(number)
         return None, 0.0
 
     def units(self, on: str) -> tuple[str, str]:

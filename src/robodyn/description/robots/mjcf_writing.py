@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
@@ -11,6 +11,7 @@ import numpy as np
 
 from robodyn.base.spatial import Pose, from_quaternion, quaternion_from_matrix
 from robodyn.description.model import (
+    Block,
     Body,
     Distance,
     Joint,
@@ -53,7 +54,9 @@ class MjcfWriter(RobotWriter):
 
     def refusal(self, constraint: Any) -> str:
         if isinstance(constraint, LinearConstraint):
-            return ""
+            sums = {part.name for part in self.machine.coordinates if isinstance(part, LinearCombination)}
+            known = sums | {freedom.name for freedom in self.mechanism.axes}
+            return "" if set(constraint.of) <= known else "its sums are those of joints"
         if not isinstance(constraint, LoopJoint):
             return "its equalities hold points, bodies and joints together"
         return (
@@ -70,6 +73,7 @@ class MjcfWriter(RobotWriter):
         self.sites: dict[str, Element] = {}
         self.frames: dict[str, Element] = {GROUND: SubElement(root, "worldbody")}
         self.positions: list[str] = []
+        self.joint_elements: list[Element] = []
         self.names = [body.name for body in self.mechanism.bodies]
         self.carried: dict[str, list[Joint]] = {}
         for joint in self.joints:
@@ -167,6 +171,7 @@ class MjcfWriter(RobotWriter):
         self.positions += list(freedom.positions)
         words = {"name": freedom.name, "type": WORDS[freedom.kind]}
         made = SubElement(element, "joint", words)
+        self.joint_elements.append(made)
         if np.any(into.p):
             made.set("pos", number_text(into.p))
         if freedom.axis is not None:
@@ -323,16 +328,30 @@ class MjcfWriter(RobotWriter):
             SubElement(self.equalities, "joint", words)
         for part in self.constraints:
             if isinstance(part, LinearConstraint) and not self.is_coupling(part):
-                tendon = SubElement(self.tendons, "fixed", name=self.own_name(f"{part.name}_sum"))
-                for joint, weight in part.of.items():
-                    SubElement(tendon, "joint", joint=joint, coef=number_text(weight))
-                words = {"name": self.own_name(part.name), "tendon1": tendon.attrib["name"]}
-                words |= {"polycoef": number_text([part.offset, 0, 0, 0, 0])} | self.active(part)
+                tendon, weight = self.sum_of(part)
+                words = {"name": self.own_name(part.name), "tendon1": tendon}
+                words |= {"polycoef": number_text([part.offset / weight, 0, 0, 0, 0])} | self.active(part)
                 SubElement(self.equalities, "tendon", words)
                 self.say_all("constraint", part.name, soft)
             elif isinstance(part, LoopJoint):
                 self.put_loop(part)
                 self.say_all("constraint", part.name, soft)
+
+    def sum_of(self, part: LinearConstraint) -> tuple[str, float]:
+        """The tendon of a constraint's weighted sum, and by which factor the sum is larger than its length."""
+        sums = {each.name: each for each in self.machine.coordinates if isinstance(each, LinearCombination)}
+        first, *others = part.of
+        if not others and first in sums:
+            return first, part.of[first]
+        tendon = SubElement(self.tendons, "fixed", name=self.own_name(f"{part.name}_sum"))
+        weights: dict[str, float] = {}
+        for name, weight in part.of.items():
+            inner = sums[name].of if name in sums else {name: 1.0}
+            for joint, factor in inner.items():
+                weights[joint] = weights.get(joint, 0.0) + weight * factor
+        for joint, weight in weights.items():
+            SubElement(tendon, "joint", joint=joint, coef=number_text(weight))
+        return tendon.attrib["name"], 1.0
 
     def active(self, part: Any) -> dict[str, str]:
         return {} if part.active else {"active": "false"}
@@ -364,7 +383,88 @@ class MjcfWriter(RobotWriter):
     # Actuators, and where all of it starts.
 
     def put_actuators(self) -> None:
+        """Motors, servos and DC motors; commands that are constants stand in the keyframe."""
         self.commands: list[float] = []
+        blocks = {block.name: block for block in self.machine.blocks}
+        for block in self.machine.blocks:
+            if block.on is None or self.transmission(block.on) is None:
+                continue
+            on, p = block.on, block.parameters
+            if block.law == "torque_source":
+                self.put_servo(block, on, blocks)
+            elif block.law in ("current_source", "current_lag"):
+                # The command is a current: the gear is the torque of an ampere.
+                words = {"gear": number_text(p["torque_constant"] * p.get("gear", 1.0))}
+                if block.law == "current_lag":
+                    words |= {"dyntype": "filterexact", "dynprm": number_text(p["time_constant"])}
+                elif np.isfinite(p["current_limit"]):
+                    words |= {"ctrlrange": number_text([-p["current_limit"], p["current_limit"]])}
+                self.put_actuator("general", block, words, blocks, "current_command", "its command is a current")
+            elif block.law == "dc_motor" and p["torque_factor"] == 1.0:
+                words = {"motorconst": number_text(p["torque_constant"]), "resistance": number_text(p["resistance"])}
+                words |= {"inductance": number_text(p["inductance"]), "gear": number_text(p["gear"])}
+                if np.isfinite(p["current_limit"]):
+                    words["saturation"] = number_text([0.0, p["current_limit"], 0.0])
+                self.put_actuator("dcmotor", block, words, blocks, "voltage", "a dcmotor: MuJoCo 3.7 or newer")
+            elif block.law == "cogging_torque" and p["amplitude"]:
+                # -A sin(n s + phi) = A sin(n s + phi + pi), of a motor without any current.
+                words = {"input": "none", "motorconst": "0", "resistance": "1"}
+                words["cogging"] = number_text([p["amplitude"], p["order"], p["phase"] + np.pi])
+                self.put_actuator("dcmotor", block, words, blocks, "", "a passive dcmotor: MuJoCo 4 or newer")
+
+    def transmission(self, on: str) -> dict[str, str] | None:
+        """The joint or tendon that something acts on, None where the file has neither."""
+        if any(joint.get("name") == on for joint in self.joint_elements):
+            return {"joint": on}
+        return {"tendon": on} if any(tendon.get("name") == on for tendon in self.tendons) else None
+
+    def put_servo(self, block: Block, on: str, blocks: Mapping[str, Block]) -> None:
+        """A commanded torque: a position servo where a PD or PID loop of the same joint commands it."""
+        loop = blocks.get(str(block.inputs["command"]).rpartition(".")[0])
+        limit = block.parameters["torque_limit"]
+        own = {"position": f"{on}.position", "velocity": f"{on}.velocity"}
+        servo = loop is not None and loop.law in ("pd_control", "pid_control") and loop.period is None
+        if loop is None or not servo or {key: loop.inputs.get(key) for key in own} != own:
+            words = {"forcerange": number_text([-limit, limit])} if np.isfinite(limit) else {}
+            self.put_actuator("motor", block, words, blocks, "command", "a motor")
+            return
+        limit = min(limit, loop.parameters["limit"])
+        gains = {"kp": loop.parameters["proportional"], "kv": loop.parameters["derivative"]}
+        tag, note = "position", "a position servo"
+        if loop.parameters.get("integral"):
+            tag, note = "pid", "a pid servo: MuJoCo 4 or newer"
+            gains["ki"] = loop.parameters["integral"]
+        words = {key: number_text(value) for key, value in gains.items()}
+        words |= {"input": "pos"} if tag == "pid" else {}
+        words |= {"forcerange": number_text([-limit, limit])} if np.isfinite(limit) else {}
+        self.put_actuator(tag, block, words, blocks, "", note)
+        self.commands[-1:] = [self.say_command(loop, "target", blocks)]
+        self.say_all("block", loop.name, note)
+        for key in {"target_velocity", "feed_forward"} & loop.inputs.keys():
+            inputs = self.part("block", loop.name).one("inputs")
+            assert inputs is not None
+            inputs.mark(UNUSED, "the servo has the position alone as its command", key)
+
+    def put_actuator(
+        self, tag: str, block: Block, words: dict[str, str], blocks: Mapping[str, Block], command: str, note: str
+    ) -> None:
+        transmission = self.transmission(str(block.on))
+        assert transmission is not None
+        SubElement(self.actuators, tag, {"name": self.own_name(block.name), **transmission, **words})
+        self.say_all("block", block.name, note)
+        if words.get("input") != "none":
+            self.commands.append(self.say_command(block, command, blocks) if command else 0.0)
+
+    def say_command(self, block: Block, key: str, blocks: Mapping[str, Block]) -> float:
+        """The constant that commands a block; 0 where something else does, which a controller outside must replace."""
+        source = blocks.get(str(block.inputs[key]).rpartition(".")[0])
+        if source is not None and source.law == "constant_reference":
+            self.say_all("block", source.name, "ctrl of the keyframe 'start'")
+            return float(source.parameters["constant"])
+        inputs = self.part("block", block.name).one("inputs")
+        if inputs is not None:
+            inputs.mark(CHOICE, "is given as ctrl: MuJoCo has no references and controllers of their own", key)
+        return 0.0
 
     def put_start(self, root: Element) -> None:
         """A keyframe with the positions of the start; MuJoCo's own start is 0, and that of free joints."""
