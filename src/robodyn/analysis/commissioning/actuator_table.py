@@ -75,7 +75,8 @@ def actuator_tables(machine: Machine) -> tuple[ActuatorTable, ...]:
 
 
 def _table(machine: Machine, motor: Block) -> ActuatorTable:
-    assert motor.on is not None and machine.mechanism is not None
+    assert motor.on is not None
+    assert machine.mechanism is not None
     joints = {joint.name: joint for joint in machine.mechanism.joints}
     joint, p = joints.get(motor.on), motor.parameters
     beside = [block for block in machine.all_blocks if block.on == motor.on and block is not motor]
