@@ -83,7 +83,6 @@ SHORTER = {
     "robodyn sensitivity line.toml": "--set duration=0.1 --change 0",
     # The demo makes this page of the whole weld: see test_make_targets.py.
     "robodyn report rx90-weld": "--set duration=0.5",
-    "robodyn run epaas-step-l3": "--duration 0.05",
     "robodyn sheet": "--no-budget",
     "robodyn sheet rx90-weld": None,
     "robodyn sweep rx90-weld": "--runs 2 --points 11 --no-plot --set duration=0.5",
