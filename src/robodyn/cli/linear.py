@@ -12,7 +12,7 @@ from robodyn.base.errors import ModelError, nearest
 from robodyn.cli.application import fail, messages
 from robodyn.cli.command import Texts, command, drawing, refuse_other, tell_notes
 from robodyn.cli.targets import load_run, load_single, load_system, read_data, split_names
-from robodyn.presentation.reporting.displays import Display, Part, Picture, Table, display, shows
+from robodyn.presentation.reporting.displays import Display, DisplayFigure, Part, Table, display, shows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -173,7 +173,7 @@ def show_poles(found: PolesZeros) -> Display:
         *(f"{len(roots):>3} {name:<15} {_list_roots(roots)}" for name, roots in kinds.items()),
         f"truncated: {kept}; error at any frequency at most {reduced.error_bound:.3g}",
         f"reduced poles        {_list_roots(found.reduced_poles)}",
-        Picture("Poles and zeros", lambda: draw_pole_zeros(model)),
+        DisplayFigure("Poles and zeros", lambda: draw_pole_zeros(model)),
     ]
     return Display("Poles and zeros", parts, notes=model.notes)
 
@@ -415,7 +415,7 @@ def show_channel(found: BodeChannel) -> Display:
         k = int(size.argmax())
         rows.append((one.name, float(size[0]), float(size[k]), float(one.response.frequency[k]), ""))
     labels = [one.name for one in found.responses] if len(found.responses) > 1 else None
-    picture = Picture("Response over frequency", lambda: draw_frequency(found.models, labels=labels))
+    picture = DisplayFigure("Response over frequency", lambda: draw_frequency(found.models, labels=labels))
     table = Table(("scenario", "low", "peak", "at [Hz]", "dB"), rows)
     return Display(f"{found.output} over {found.input}", (table, picture), notes=found.notes)
 
@@ -432,7 +432,7 @@ def show_measured_response(found: BodeMeasured) -> Display:
         rows.append((float(measured.frequency[k]), *map(float, numbers), *beside))
     heads = ("frequency [Hz]", "dB", "deg", "coherence", "+- %", "model dB,", "deg")
     table = Table(heads, rows, (".4g", ".3f", ".2f", ".4f", ".2f", ".3f", ".2f"))
-    picture = Picture("Measured response", lambda: draw_measured(measured, exact))
+    picture = DisplayFigure("Measured response", lambda: draw_measured(measured, exact))
     return Display(f"{found.output} over {found.input}", (table, picture))
 
 
@@ -597,7 +597,7 @@ def show_steps(found: StepAnswers) -> Display:
     heads = ("", *levels, "unit", "overshoot [%]", "peak [s]", "rise [s]", "settled [s]")
     responses, names = [one.response for one in found.responses], [one.name for one in found.responses]
     steps = [one.step for one in found.responses]
-    picture = Picture(
+    picture = DisplayFigure(
         "Step responses", lambda: draw_responses(responses, labels=names, steps=steps, within=found.within)
     )
     return Display(f"Steps of {found.answer}", (Table(heads, rows, ".5g", by_row=levels), picture))

@@ -16,7 +16,7 @@ from robodyn import ModelError
 from robodyn.analysis.sweeps.folder import PARTS, PartWriter, SweepRow, locking, read_parts
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
-from robodyn.analysis.sweeps.runs import Job, Nonlinear, SweepWorker
+from robodyn.analysis.sweeps.runs import Nonlinear, SweepJob, SweepWorker
 from robodyn.analysis.sweeps.variation import Distribution
 from robodyn.computation.simulation.batch import run_in_threads
 from robodyn.description.catalog import find_scenario
@@ -191,7 +191,7 @@ def test_what_fails_in_a_run_ends_the_sweep_and_keeps_what_is_finished(tmp_path,
 
 
 def test_what_fails_in_one_thread_ends_the_others(plan):
-    job = Job(plan, Nonlinear)
+    job = SweepJob(plan, Nonlinear)
 
     def keep(done):
         raise ZeroDivisionError("nowhere to keep it")

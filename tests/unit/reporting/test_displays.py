@@ -15,7 +15,7 @@ from robodyn.description.robots.xml_tree import BalanceEntry, BalanceSheet
 from robodyn.presentation.pages import make_page, read_note
 from robodyn.presentation.reporting.displays import (
     Display,
-    Picture,
+    DisplayFigure,
     Table,
     describe,
     display,
@@ -136,7 +136,7 @@ def test_a_picture_that_cannot_be_drawn_is_a_sentence():
     def fail():
         raise ValueError("no mode oscillates & moves")
 
-    shown = Display("modes", (Picture("shapes", fail),))
+    shown = Display("modes", (DisplayFigure("shapes", fail),))
     assert "no picture: no mode oscillates &amp; moves" in to_html(shown)
     assert "<img" not in to_page(shown)
 

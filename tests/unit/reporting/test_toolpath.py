@@ -5,7 +5,7 @@ import pytest
 
 from robodyn.computation.results import EventRecord, Outcome, OutcomeKind, Provenance, Run, SignalInfo
 from robodyn.presentation.reporting import draw_path
-from robodyn.presentation.reporting.space import Box, fit_space
+from robodyn.presentation.reporting.space import ObstacleBox, fit_space
 
 pytest.importorskip("matplotlib")
 from mpl_toolkits.mplot3d.proj3d import proj_transform
@@ -60,7 +60,7 @@ def test_all_axes_have_one_scale_and_hold_the_path(make_arc, planar):
 
 
 def test_a_box_has_its_size_around_its_centre():
-    corners = Box(**POST).corners
+    corners = ObstacleBox(**POST).corners
     assert len(np.unique(corners, axis=0)) == 8
     # Halves and sums of decimal fractions.
     np.testing.assert_allclose(corners.min(axis=0), [-0.1, -0.2, 0.0], rtol=0, atol=1e-15)
@@ -71,7 +71,7 @@ def test_obstacles_are_boxes_of_six_faces_named_once(make_arc, texts):
     figure = draw_path([make_arc(obstacles=[POST]), make_arc(0.5, obstacles=[POST])], "tool", labels=["a", "b"])
     ax = figure.axes[0]
     (box,) = ax.collections
-    x, y, _ = proj_transform(*Box(**POST).corners.T, ax.get_proj())
+    x, y, _ = proj_transform(*ObstacleBox(**POST).corners.T, ax.get_proj())
     drawn = np.unique(np.concatenate([path.vertices for path in box.get_paths()]).round(12), axis=0)
     np.testing.assert_array_equal(drawn, np.unique(np.column_stack([x, y]).round(12), axis=0))
     assert len(box.get_paths()) == 6

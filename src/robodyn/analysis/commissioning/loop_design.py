@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.analysis.commissioning.drive_sizes import Control, DriveAxis, Gains
-from robodyn.analysis.linear.margins import STABLE, Curves, find_margins
+from robodyn.analysis.linear.margins import STABLE, EigenvalueCurves, find_margins
 from robodyn.analysis.linear.sampling import SampledModel, lift, sampled_lineariser
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.base.errors import Flaw, ModelError
@@ -258,7 +258,7 @@ def estimate_margins(model: SampledModel, signal: str) -> tuple[float, float]:
     lifted = lift(model, (signal,))
     if lifted.radius() > 1 + STABLE:
         return 0.0, 0.0
-    values = Curves(lifted, estimated=True).values
+    values = EigenvalueCurves(lifted, estimated=True).values
     first, second = values[:-1], values[1:]
     crossed = (np.abs(first) > 1) != (np.abs(second) > 1)
     met = (first.imag > 0) != (second.imag > 0)

@@ -17,7 +17,7 @@ from robodyn.analysis.linear.linearisation import Place, linearise, reduce_const
 from robodyn.analysis.linear.margins import (
     MOST_GAIN,
     STABLE,
-    Curves,
+    EigenvalueCurves,
     Margins,
     choose_between,
     count_growing,
@@ -599,7 +599,7 @@ def _scalings(model: SampledModel, block: Block) -> list[_Blame]:
     lifted = lift(model, signals)
     if not lifted.closes:
         return []
-    ranges = count_growing(lifted, Curves(lifted).real_gains())
+    ranges = count_growing(lifted, EigenvalueCurves(lifted).real_gains())
     return [_Blame(block, signals, left, low, high) for low, high, left in ranges if not low <= 1 <= high]
 
 

@@ -151,7 +151,7 @@ def find_margins(model: SampledModel, signals: str | Sequence[str], delay: bool 
     """
     names = (signals,) if isinstance(signals, str) else tuple(signals)
     lifted = lift(model, names)
-    curves = Curves(lifted)
+    curves = EigenvalueCurves(lifted)
     radius, limits = lifted.radius(), curves.real_gains()
     ranges = [(low, high) for low, high, growing in count_growing(lifted, limits) if not growing]
     nearest = min(ranges, key=distance_to_one, default=(float("nan"), float("nan")))
@@ -212,7 +212,7 @@ def distance_to_one(ends: tuple[float, float]) -> float:
     return max(ends[0] - 1, 1 - ends[1], 0.0)
 
 
-class Curves:
+class EigenvalueCurves:
     """The eigenvalues of L(e^(i theta)) over theta from almost 0 to pi, each curve a column.
 
     Args:

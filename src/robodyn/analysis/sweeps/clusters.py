@@ -22,7 +22,7 @@ from distributed import Client, KilledWorker
 from robodyn.analysis.sweeps.folder import SweepRow, find_versions, hash_equations
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.runner import ClusterLost
-from robodyn.analysis.sweeps.runs import Job, Prepare, SweepWorker
+from robodyn.analysis.sweeps.runs import Prepare, SweepJob, SweepWorker
 from robodyn.base.errors import Flaw, ModelError, refuse
 from robodyn.base.waiting import quietly
 
@@ -54,7 +54,7 @@ def run_task(content: bytes, equations: str, runs: Sequence[int]) -> list[SweepR
 
 
 @lru_cache(maxsize=1)
-def _make_job(content: bytes, equations: str) -> Job:
+def _make_job(content: bytes, equations: str) -> SweepJob:
     try:
         plan, prepare = cloudpickle.loads(content)
     except ImportError as error:
@@ -63,7 +63,7 @@ def _make_job(content: bytes, equations: str) -> Job:
     if hash_equations(plan) != equations:
         what = "the equations of the scenario are others there: a law has been edited in one of both places"
         refuse(sys.executable, what, "install the same modules of yours there", "a worker")
-    return Job(plan, prepare)
+    return SweepJob(plan, prepare)
 
 
 TASK_SECONDS = 0.5

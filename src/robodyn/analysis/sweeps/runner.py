@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from robodyn.analysis.sweeps.folder import PartWriter, SweepRow, describe_plan, locking, open_folder, read_parts
 from robodyn.analysis.sweeps.plan import SweepPlan
-from robodyn.analysis.sweeps.runs import Job, NearNominal, Nonlinear, Prepare, SweepWorker
+from robodyn.analysis.sweeps.runs import NearNominal, Nonlinear, Prepare, SweepJob, SweepWorker
 from robodyn.analysis.sweeps.table import SweepRows, SweepTable, make_table, write_table
 from robodyn.base.errors import FlawList, refuse_word
 from robodyn.base.waiting import WaitingLine
@@ -151,7 +151,7 @@ class _Sweep:
 
                     run_on_cluster(self.plan, self.prepare, groups, client, self.keep, self.report)
                 else:
-                    numbers, job = [number for group in groups for number in group], Job(self.plan, self.prepare)
+                    numbers, job = [number for group in groups for number in group], SweepJob(self.plan, self.prepare)
                     count = min(count_cores() if workers is None else workers, len(numbers)) if job.parallel else 1
                     run_in_threads(numbers, count, partial(SweepWorker, job, self.keep), self.report)
         return make_table(self.rows, self.simulated, time.perf_counter() - self.begun)

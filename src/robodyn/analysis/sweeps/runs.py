@@ -140,7 +140,7 @@ class NearNominal(Nonlinear):
         return Perturbed(what, solver=scenario.solver, signals=self.plan.signals).compiled
 
 
-class Job:
+class SweepJob:
     """The runs of a plan in one process, whoever hands them out.
 
     Attributes:
@@ -167,7 +167,7 @@ class SweepWorker:
     """
 
     def __init__(
-        self, job: Job, keep: Callable[[SweepRow], None], is_stopped: Callable[[], bool] | None = None
+        self, job: SweepJob, keep: Callable[[SweepRow], None], is_stopped: Callable[[], bool] | None = None
     ) -> None:
         self.job, self.keep, self.is_stopped = job, keep, is_stopped
         self._worker: Worker | None = None

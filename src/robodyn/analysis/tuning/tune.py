@@ -137,7 +137,7 @@ RowFunction = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
-class Problem:
+class TuningProblem:
     """Objective and limits as functions of z.
 
     Attributes:
@@ -218,7 +218,7 @@ def _slack(rows: Sequence[LimitedRows]) -> Floats:
     return np.concatenate([np.zeros(0), *parts])
 
 
-def find_allowed(problem: Problem, scales: Sequence[Scale], begin: Floats, seed: int) -> tuple[Floats, float]:
+def find_allowed(problem: TuningProblem, scales: Sequence[Scale], begin: Floats, seed: int) -> tuple[Floats, float]:
     """Gains nearest to the given ones that keep the margins; where none do, those that come nearest to it.
 
     Returns:
@@ -324,7 +324,7 @@ AT_BOUND = 1e-6
 
 
 def summarise_tuning(
-    problem: Problem, scales: Sequence[Scale], begin: Floats, best: Floats, measure: Measure, over: str
+    problem: TuningProblem, scales: Sequence[Scale], begin: Floats, best: Floats, measure: Measure, over: str
 ) -> Tuning:
     """All tables of a tuning whose best gains are known."""
     performance = problem.performance
@@ -365,12 +365,12 @@ def summarise_tuning(
     )
 
 
-def _by_case(problem: Problem, z: Floats) -> Floats:
+def _by_case(problem: TuningProblem, z: Floats) -> Floats:
     values = problem.performance.values(z)
     return np.zeros(1) if values is None else values[:, problem.performance.spans[0]].max(axis=1)
 
 
-def find_prices(problem: Problem, scales: Sequence[Scale], z: Floats) -> tuple[Floats, float]:
+def find_prices(problem: TuningProblem, scales: Sequence[Scale], z: Floats) -> tuple[Floats, float]:
     """Multipliers of all rows of slack [objective by size], 0 where not active; and what they leave of the slope."""
     from scipy.optimize import nnls
 
@@ -392,7 +392,7 @@ def find_prices(problem: Problem, scales: Sequence[Scale], z: Floats) -> tuple[F
     return prices, float(np.linalg.norm(columns @ found))
 
 
-def _gains(problem: Problem, scales: Sequence[Scale], begin: Floats, best: Floats) -> tuple[TunedGain, ...]:
+def _gains(problem: TuningProblem, scales: Sequence[Scale], begin: Floats, best: Floats) -> tuple[TunedGain, ...]:
     slopes = problem.goal_slopes(best)[int(np.argmax(problem.goals(best)))] * problem.first
     gains = []
     for scale, first, last, slope in zip(scales, begin, best, slopes, strict=True):
@@ -497,7 +497,7 @@ def tune_gains(
     margins = make_margin_limits(variation, on_margins, scales, cases, at, friction, memo) if on_margins else None
     times = np.linspace(0.0, system.scenario.duration, points)
     performance = Performance(variation, scales, measures, windows, cases, times, memo)
-    problem = Problem(performance, margins, [limit for limit, _ in on_measures], 1.0, over == "mean")
+    problem = TuningProblem(performance, margins, [limit for limit, _ in on_measures], 1.0, over == "mean")
     first, slack = find_allowed(problem, scales, begin, seed or 0)
     if slack < -KEPT:
         raise _no_margins(problem, scales, first)
@@ -582,7 +582,7 @@ def _make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tup
     return make_scales(numbers, {key: pair for key, pair in given.items() if key in names or key not in used})
 
 
-def _scale_to_first(problem: Problem, begin: Floats) -> Problem:
+def _scale_to_first(problem: TuningProblem, begin: Floats) -> TuningProblem:
     """The problem by the given gains: its objective in parts of theirs, limits of 'now' at what they have."""
     if problem.performance.values(begin) is None:
         refuse("", f"with the given gains: {problem.performance.failure}", source="tuning")
@@ -595,7 +595,7 @@ def _scale_to_first(problem: Problem, begin: Floats) -> Problem:
 
 
 def _search(
-    problem: Problem,
+    problem: TuningProblem,
     scales: Sequence[Scale],
     starts: Sequence[Floats],
     progress: Callable[[TuneProgress], None] | None,
@@ -628,7 +628,7 @@ def _search(
     return min(allowed, key=lambda entry: entry[1])[2]
 
 
-def _no_margins(problem: Problem, scales: Sequence[Scale], z: Floats) -> ModelError:
+def _no_margins(problem: TuningProblem, scales: Sequence[Scale], z: Floats) -> ModelError:
     """Which limit is missed most by the gains that come nearest to keeping all of them."""
     flaws = []
     for limit, loop, values in problem.margin_values(z):

@@ -9,7 +9,7 @@ from robodyn.base.lazy import load_when_used
 _HOMES = {
     "accuracy": "draw_circle plot_circle write_sheet",
     "causes": "draw_budget plot_budget draw_stacked plot_stacked draw_tornado plot_tornado",
-    "displays": "Curves Display Picture Table describe display shows to_html to_page to_section to_studio "
+    "displays": "Display DisplayFigure DisplayLines Table describe display shows to_html to_page to_section to_studio "
     "write_display",
     "drives": "draw_drives plot_drives draw_endurance plot_endurance draw_arm plot_arm",
     "figures": "COLOURS LINE_WIDTH darken empty_figure finish_axes label_axis label_bottom legend_above panel_figure "

@@ -13,7 +13,7 @@ from robodyn.analysis.accuracy.sheet import Figure as SheetFigure
 from robodyn.analysis.accuracy.sheet import Sheet
 from robodyn.base.units import choose_unit, show_quantity, with_unit
 
-from .displays import Display, Picture, Table, shows
+from .displays import Display, DisplayFigure, Table, shows
 from .figures import COLOURS, empty_figure, finish_axes, into_file, label_axis, legend_above
 from .runs import run_lines, run_style
 from .sheets import TestSheet, show_payload, write_test_sheet
@@ -68,7 +68,7 @@ def describe_circle(test: CircleTest) -> str:
 def show_circles(circles: CircleTests) -> Display:
     """Radial and circular deviation and quadrant peaks of each test, and the hysteresis of two."""
     said = [describe_circle(test) for test in circles.tests]
-    picture = Picture("Radial deviation", lambda: draw_circle(circles.tests))
+    picture = DisplayFigure("Radial deviation", lambda: draw_circle(circles.tests))
     return Display("Circular test by ISO 230-4", (*said, circle_table(circles), picture))
 
 
@@ -126,7 +126,7 @@ def show_sheet(sheet: Sheet) -> Display:
         Table((*head, *poses, "because of"), rows, title="Poses", most=80),
         Table((*head, "value", "because of"), others, title="Distances and path", most=80),
         LEGEND,
-        Picture("Pose cloud, path deviation, speed and causes", lambda: draw_sheet(sheet)),
+        DisplayFigure("Pose cloud, path deviation, speed and causes", lambda: draw_sheet(sheet)),
         Table(("drawn in every cycle", ""), list(sheet.uncertain.items())),
     )
     heading = f"ISO 9283: {sheet.title or sheet.scenario}"

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.base.units import ROUNDING, choose_unit, show_quantity, split_heading, with_unit
 
-from .displays import Display, Part, Picture, Table, shows
+from .displays import Display, DisplayFigure, Part, Table, shows
 from .figures import (
     COLOURS,
     LINE_WIDTH,
@@ -188,7 +188,7 @@ def show_budget(budget: Budget) -> Display:
         parts.append(f"{message}, which only three or more causes together do; {reason}")
     else:
         parts.append(f"{message}; relative to the linearised motion {100 * budget.interaction_share:.2g} %")
-    return Display("Error budget", (*parts, Picture("Parts along the motion", lambda: draw_budget(budget))))
+    return Display("Error budget", (*parts, DisplayFigure("Parts along the motion", lambda: draw_budget(budget))))
 
 
 def choose_areas(budget: Budget) -> dict[str, np.ndarray]:
@@ -303,7 +303,7 @@ def show_ranking(ranking: Ranking) -> Display:
         rows.append((row.parameter, row.parameter_value, row.unit, *scaled))
     heads = ("parameter", "value", "unit", *(with_unit(how, unit.name) for how in ("exact per %", "finite per %")))
     said = f"{ranking.measure} of {ranking.of}: {show_quantity(ranking.rows[0].value, ranking.unit, 6)}"
-    picture = Picture("Effects of the parameters", lambda: draw_tornado(ranking.rows, unit=ranking.unit))
+    picture = DisplayFigure("Effects of the parameters", lambda: draw_tornado(ranking.rows, unit=ranking.unit))
     reason = (f"finite differences instead of exact derivatives: {ranking.reason}",) if ranking.reason else ()
     parts = (said, Table(heads, rows, ("", ".6g", "", "+.5g", "+.5g"), by_row=("value",)), picture)
     return Display("Sensitivity", parts, notes=(*reason, *ranking.notes))
@@ -335,7 +335,7 @@ def show_forces(split: ForceSplit) -> Display:
     if loads:
         heads = ("joint carries", "force [N]", "axial [N]", "radial [N]", "torque [N m]", "bending [N m]", "at [s]")
         parts.append(Table(heads, loads))
-    return Display("Forces", [*parts, Picture("Forces of the drives", lambda: draw_forces(split))], split.notes)
+    return Display("Forces", [*parts, DisplayFigure("Forces of the drives", lambda: draw_forces(split))], split.notes)
 
 
 def draw_forces(split: ForceSplit) -> Figure:

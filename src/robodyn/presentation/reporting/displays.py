@@ -99,7 +99,7 @@ def _is_number(value: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Picture:
+class DisplayFigure:
     """A figure, drawn when it is asked for; `option` of a command writes it into a file."""
 
     title: str
@@ -107,11 +107,11 @@ class Picture:
     option: str = "plot"
 
 
-Part = str | Table | Picture
+Part = str | Table | DisplayFigure
 
 
 @dataclass(frozen=True)
-class Curves:
+class DisplayLines:
     """Lines over an abscissa, for readers that draw by themselves: name -> (x, y)."""
 
     x: str
@@ -137,7 +137,7 @@ class Display:
     parts: Sequence[Part] = ()
     notes: Sequence[str] = ()
     warnings: Sequence[str] = ()
-    curves: Curves | None = None
+    curves: DisplayLines | None = None
     values: Mapping[str, float] = field(default_factory=dict)
     more: Sequence[Part] = ()
     text: str = ""
@@ -151,9 +151,9 @@ class Display:
         return [part for part in self.parts if isinstance(part, Table)]
 
     @property
-    def pictures(self) -> list[Picture]:
+    def pictures(self) -> list[DisplayFigure]:
         """Those that say most, which notebooks and reports show; others only a command's option draws."""
-        return [part for part in self.parts if isinstance(part, Picture) and part.option == "plot"]
+        return [part for part in self.parts if isinstance(part, DisplayFigure) and part.option == "plot"]
 
     @property
     def sentences(self) -> list[str]:
@@ -379,7 +379,7 @@ def to_page(shown: Display) -> str:
     for part in (*shown.parts, *shown.more):
         if isinstance(part, Table):
             parts.append(f"{_caption(part, 'h2')}{_filter(part)}{_table_html(part)}")
-        elif isinstance(part, Picture):
+        elif isinstance(part, DisplayFigure):
             parts.append(f"<h2>{escape(part.title)}</h2>{_image(part)}" if part.option == "plot" else "")
         elif part:
             parts.append(f"<p>{escape(part)}</p>")
@@ -444,7 +444,7 @@ def _table_html(table: Table, inline: bool = False) -> str:
     return f"<table{style}><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
 
 
-def _image(picture: Picture, look: str = "") -> str:
+def _image(picture: DisplayFigure, look: str = "") -> str:
     try:
         source = embed_figure(picture.draw())
     except ImportError as error:
@@ -465,7 +465,7 @@ def write_picture(shown: Display, option: str, path: str | Path, *, dark: bool =
     Raises:
         ValueError: where there is no such picture.
     """
-    drawn = [part for part in shown.parts if isinstance(part, Picture) and part.option == option]
+    drawn = [part for part in shown.parts if isinstance(part, DisplayFigure) and part.option == option]
     if not drawn:
         raise ValueError("there is nothing to draw")
     write_figure(drawn[0].draw(), path, dark=dark)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .displays import Display, Picture, Table, shows
+from .displays import Display, DisplayFigure, Table, shows
 from .figures import COLOURS, empty_figure, finish_axes, into_file, label_bottom, legend_beside, panel_figure
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _row(drive: NamedDrive) -> tuple[Any, ...]:
 @shows
 def show_drives(found: DriveComparison) -> Display:
     """All drives in lines; of a single one, every number with its source."""
-    pictures = [Picture("plot", lambda: draw_drives(found))] if len(found.drives) <= 12 else []
+    pictures = [DisplayFigure("plot", lambda: draw_drives(found))] if len(found.drives) <= 12 else []
     table = Table(HEADS, [_row(drive) for drive in found.drives], most=200)
     if len(found.drives) == 1:
         drive = found.drives[0]
@@ -139,7 +139,7 @@ def show_endurance(found: Endurance) -> Display:
     for held in found.drives:
         if held.estimated:
             parts.append(f"{held.name}: {', '.join(held.estimated)} estimated, see robodyn drives {held.name}")
-    parts.append(Picture("plot", lambda: draw_endurance(found)))
+    parts.append(DisplayFigure("plot", lambda: draw_endurance(found)))
     return Display(f"Endurance of {found.name}", tuple(parts))
 
 
@@ -193,6 +193,6 @@ def show_arm(sheet: ArmSheet) -> Display:
             *said, *known,
             Table(("", "pose", "median [m]", "5 ... 95 % [mm]", "causes [mm]"), figures),
             Table(("choice", "range", "why"), choices), f"Kinematics: {sheet.source}.",
-            Picture("plot", lambda: draw_arm(sheet)),
+            DisplayFigure("plot", lambda: draw_arm(sheet)),
         ),
     )  # fmt: skip

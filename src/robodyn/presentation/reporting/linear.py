@@ -20,7 +20,7 @@ from robodyn.analysis.measurement.responses import MeasuredResponse
 from robodyn.analysis.step_response import StepResponse
 from robodyn.base.units import show_number, show_quantity
 
-from .displays import Curves, Display, Part, Picture, Table, shows
+from .displays import Display, DisplayFigure, DisplayLines, Part, Table, shows
 from .figures import COLOURS, empty_figure, finish_axes, into_file, label_bottom, legend_above, panel_figure
 from .runs import run_lines, run_style
 from .space import Space, fit_space
@@ -518,7 +518,7 @@ def show_linear(model: LinearModel) -> Display:
         "delays": model.delays,
     }
     rows = [(what, len(group), ", ".join(one.name for one in group[:8])) for what, group in groups.items() if group]
-    table, poles = Table(("", "", "names"), rows), Picture("Poles", lambda: draw_poles(model))
+    table, poles = Table(("", "", "names"), rows), DisplayFigure("Poles", lambda: draw_poles(model))
     return Display("Linear model", (table, poles), notes=model.notes)
 
 
@@ -543,7 +543,7 @@ def show_modes(modes: ModeSet) -> Display:
     heads = ("frequency [Hz]", "damping", "time constant [s]", "states")
     table = Table(heads, rows, (".6g", ".4f", ".6g", ""), most=20)
     swings = any(mode.displaced for mode in modes.moving)
-    picture = Picture("Shapes" if swings else "Poles", lambda: draw_modes(modes) if swings else draw_poles(modes))
+    picture = DisplayFigure("Shapes" if swings else "Poles", lambda: draw_modes(modes) if swings else draw_poles(modes))
     return Display(f"{len(modes)} modes", (table, picture), notes=modes.notes)
 
 
@@ -562,9 +562,9 @@ def show_loops(table: LoopTable) -> Display:
     drawn = replace(table, rows=tuple(sorted(table.rows, key=lambda row: row.margins.phase)[: len(COLOURS)]))
     if drawn.rows:
         some = f" of the {len(COLOURS)} with the smallest phase margins" if len(COLOURS) < len(rows) else ""
-        parts.append(Picture(f"Loop gains{some}", lambda: draw_loops(drawn)))
-        parts.append(Picture(f"Loop gains in the complex plane{some}", lambda: draw_nyquist(drawn), "nyquist"))
+        parts.append(DisplayFigure(f"Loop gains{some}", lambda: draw_loops(drawn)))
+        parts.append(DisplayFigure(f"Loop gains in the complex plane{some}", lambda: draw_nyquist(drawn), "nyquist"))
     else:
         parts.append("There is no feedback loop through a sampled block with gains.")
-    curves = Curves("frequency [Hz]", "loop gain [dB]", lines, log=True)
+    curves = DisplayLines("frequency [Hz]", "loop gain [dB]", lines, log=True)
     return Display(f"{len(rows)} control loops", parts, table.notes, table.warnings, curves)

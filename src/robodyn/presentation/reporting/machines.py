@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.base.units import show_quantity
 
-from .displays import Display, Part, Picture, Table, shows
+from .displays import Display, DisplayFigure, Part, Table, shows
 from .figures import COLOURS, empty_figure, finish_axes, into_file, label_bottom, panel_figure
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def show_parallel_joint(found: ParallelJoint) -> Display:
         Table(("angle", "least torque [%]", "largest torque [%]", "angle error [deg]"), held),
         f"rotors couple the angles by up to {100 * found.coupling:.3g} % of the geometric mean of theirs; "
         f"the stand-in's are wrong by up to {100 * found.rotor_error:.3g} %, coupling included",
-        Picture("Torques and errors over the angles", lambda: draw_parallel_joint(found), "plot"),
+        DisplayFigure("Torques and errors over the angles", lambda: draw_parallel_joint(found), "plot"),
     ]
     return Display(f"Parallel joint {' and '.join(found.angles)}", parts)
 
@@ -237,7 +237,7 @@ def show_fast_move(move: FastMove) -> Display:
         f"the highest use of any limit is {100 * move.greatest_use:.4g} % of a limit is used"
     )
     return Display(
-        "Fast move", (*show_move(move).parts, said, Picture("Speed and efforts", lambda: draw_fast_move(move)))
+        "Fast move", (*show_move(move).parts, said, DisplayFigure("Speed and efforts", lambda: draw_fast_move(move)))
     )
 
 

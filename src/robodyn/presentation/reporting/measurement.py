@@ -12,7 +12,7 @@ import numpy as np
 from robodyn.analysis.identification.identify import Identification, ResidualTest, check_residuals, interval_heading
 from robodyn.base.units import choose_unit, show_quantities, show_quantity
 
-from .displays import Display, Part, Picture, Table, shows
+from .displays import Display, DisplayFigure, Part, Table, shows
 from .figures import COLOURS, LINE_WIDTH, finish_axes, into_file, label_bottom, legend_above, panel_figure
 from .runs import draw_signals
 
@@ -165,7 +165,7 @@ def show_fit(fit: Fit) -> Display:
     agreed = "one start" if count == 1 else f"{fit.agreeing} of {count} starts found this fit"
     parts += ["", f"{agreed}, {runs}", f"slopes: {fit.jacobian}"]
     parts += [f"warning: {warning}" for warning in fit.warnings]
-    parts.append(Picture("Measured and simulated signals", lambda: draw_fit(fit)))
+    parts.append(DisplayFigure("Measured and simulated signals", lambda: draw_fit(fit)))
     heading = f"Fit of {n} parameters: {fit.agreeing} of {count} starts agree"
     return Display(heading, parts, values=fit.common_values)
 
@@ -195,7 +195,7 @@ def show_identification(found: Identification) -> Display:
         f"zero-phase low-pass at {found.cutoff:.4g} Hz, rows at {found.rate:.4g} Hz",
         f"{len(found.base)} base parameters; physically possible bodies raise the sum of squares by {found.lost:.3g}",
         *(f"warning: {warning}" for warning in found.warnings),
-        Picture("Measured and predicted forces", lambda: draw_identification(found)),
+        DisplayFigure("Measured and predicted forces", lambda: draw_identification(found)),
     ]
     tests = check_residuals(found)
     shares = [(t.joint, f"{100 * t.white:.0f} %", f"{100 * t.independent:.0f} %") for t in tests]
@@ -204,7 +204,7 @@ def show_identification(found: Identification) -> Display:
         Table(("joint", "white", "independent"), shares, title="Residual"),
         "Autocorrelation of the residual, and its correlation with the predicted force, at rows that stay "
         "independent after filtering. 95 % of white noise lies within the band.",
-        Picture("Correlations of the residuals", lambda: draw_residual_tests(tests)),
+        DisplayFigure("Correlations of the residuals", lambda: draw_residual_tests(tests)),
     ]
     pairs = [(i, j) for i, j in combinations(range(len(found.base)), 2) if abs(found.correlation[i, j]) > STRONG]
     pairs.sort(key=lambda pair: -abs(found.correlation[pair]))
@@ -308,9 +308,9 @@ def show_validation(found: Validation) -> Display:
         parts += [*([""] if parts else []), Table(heads, efforts, ("", ".4g", ".2f", "", ""), by_row=("rms",))]
     parts += [f"note: {note}" for note in found.notes]
     if found.growth:
-        parts.append(Picture("How errors grow", lambda: draw_validation(found)))
+        parts.append(DisplayFigure("How errors grow", lambda: draw_validation(found)))
     if found.run is not None and found.signals:
-        parts.append(Picture("Measured and simulated", lambda: draw_free_run(found), "plot_run"))
+        parts.append(DisplayFigure("Measured and simulated", lambda: draw_free_run(found), "plot_run"))
     return Display("Validation", parts)
 
 
@@ -478,7 +478,7 @@ def show_tuning(tuning: Tuning) -> Display:
     def draw() -> Figure:
         return draw_signals(tuning.runs, [signal], labels=["before", "after"])
 
-    return Display("Tuning", [*parts, Picture(f"{signal} before and after", draw)], values=tuning.values)
+    return Display("Tuning", [*parts, DisplayFigure(f"{signal} before and after", draw)], values=tuning.values)
 
 
 # Calibration: how far were poses off, and how far are they with the robot as it was found?
@@ -526,7 +526,7 @@ def show_calibration(calibration: Calibration) -> Display:
     if elsewhere:
         parts.append(f"other postures or loads would identify: {', '.join(elsewhere)}")
     parts += [f"warning: {warning}" for warning in calibration.warnings]
-    parts.append(Picture("Errors of the poses", lambda: draw_calibration(calibration)))
+    parts.append(DisplayFigure("Errors of the poses", lambda: draw_calibration(calibration)))
     same = [(one.name, ", ".join(one.like) or "nothing: it has no effect") for one in calibration.untold]
     more: list[Part] = [
         Table(("unchanged from the file", "has the effect of"), same, title="Errors that cannot be separated")

@@ -157,7 +157,7 @@ _FACES = ((0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), 
 
 
 @dataclass(frozen=True)
-class Box:
+class ObstacleBox:
     """A box along the axes.
 
     Args:
@@ -178,14 +178,14 @@ class Box:
         return np.array(self.center) + signs * np.array(self.size)
 
 
-def obstacles_of(runs: Sequence[Run]) -> list[Box]:
+def obstacles_of(runs: Sequence[Run]) -> list[ObstacleBox]:
     """The obstacles the scenarios of the runs describe, each once."""
     found = [entry for run in runs for entry in run.provenance.description.get("obstacles") or ()]
-    boxes = [Box(entry["name"], tuple(entry["center"]), tuple(entry["size"])) for entry in found]
+    boxes = [ObstacleBox(entry["name"], tuple(entry["center"]), tuple(entry["size"])) for entry in found]
     return list(dict.fromkeys(boxes))
 
 
-def draw_box(ax: Axes3D, box: Box, factor: float = 1.0) -> None:
+def draw_box(ax: Axes3D, box: ObstacleBox, factor: float = 1.0) -> None:
     """Draw a box one can see through.
 
     Args:
@@ -357,7 +357,7 @@ def _name(
     point: str,
     runs: Sequence[Run],
     labels: Sequence[str],
-    boxes: Sequence[Box],
+    boxes: Sequence[ObstacleBox],
     span: Span,
     deviations: Sequence[str],
 ) -> None:

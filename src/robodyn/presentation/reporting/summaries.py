@@ -9,7 +9,7 @@ import numpy as np
 
 from robodyn.base.units import show_quantities, show_quantity
 
-from .displays import Display, Part, Picture, Table, shows, to_text
+from .displays import Display, DisplayFigure, Part, Table, shows, to_text
 from .runs import draw_signal, draw_signals
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def summarise(
     if statistics:
         parts += ["", statistics_table(run)]
     if run.time.size > 1 and run.names:
-        parts.append(Picture("Signals", lambda: draw_signals(run)))
+        parts.append(DisplayFigure("Signals", lambda: draw_signals(run)))
     return Display(f"Run of {run.provenance.scenario}", parts, verdict=judge_outcome(run.outcome))
 
 
@@ -173,7 +173,7 @@ def show_signal(signal: Signal) -> Display:
         rows += zip(("smallest", "largest", "last"), numbers, strict=True)
     parts.append(Table((signal.name, unit), rows))
     if signal.time.size > 1:
-        parts.append(Picture(signal.name, lambda: draw_signal(signal)))
+        parts.append(DisplayFigure(signal.name, lambda: draw_signal(signal)))
     return Display(f"Signal {signal.name}", parts, notes=(signal.note,) if signal.note else ())
 
 

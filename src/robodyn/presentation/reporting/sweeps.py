@@ -13,8 +13,7 @@ from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.analysis.sweeps.uncertainty import find_yield
 from robodyn.base.units import show_quantities, show_quantity, with_unit
 
-from .displays import Curves as Lines
-from .displays import Display, Part, Picture, Table, shows
+from .displays import Display, DisplayFigure, DisplayLines, Part, Table, shows
 from .figures import (
     COLOURS,
     LINE_WIDTH,
@@ -418,10 +417,10 @@ def show_sweep(table: SweepTable) -> Display:
         parts += _ends(table)
     if len(table) > 1 and _wide(table):
         measure = next(iter(table.measures))
-        parts.append(Picture(measure, lambda: draw_measure(table, measure)))
+        parts.append(DisplayFigure(measure, lambda: draw_measure(table, measure)))
     elif len(table) > 1 and table.drawn:
         drawn = next(iter(table.measures))
-        parts.append(Picture(drawn, lambda: draw_histogram(table, drawn)))
+        parts.append(DisplayFigure(drawn, lambda: draw_histogram(table, drawn)))
     return Display(f"Sweep of {len(table)} runs", parts, curves=_curves(table), more=more)
 
 
@@ -453,14 +452,14 @@ def _ends(table: SweepTable) -> Iterator[str]:
             yield f"{name} {word} in run {run}: {', '.join(places)}{suspect}"
 
 
-def _curves(table: SweepTable) -> Lines | None:
+def _curves(table: SweepTable) -> DisplayLines | None:
     """The first measure over the only number that was varied."""
     if len(table.inputs) != 1 or not table.measures:
         return None
     (name, values), (measure, results) = next(iter(table.inputs.items())), next(iter(table.measures.items()))
     order = np.argsort(values)
     lines = {measure: (values[order].tolist(), results[order].tolist())}
-    return Lines(with_unit(name, table.units[name]), with_unit(measure, table.units[measure]), lines)
+    return DisplayLines(with_unit(name, table.units[name]), with_unit(measure, table.units[measure]), lines)
 
 
 def yield_lines(answer: Yield) -> list[str]:
