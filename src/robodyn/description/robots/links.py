@@ -115,7 +115,7 @@ class MeshFiles:
                 head = file.read(_HEAD)
             count = int.from_bytes(head[80:], "little") if len(head) == _HEAD else -1
             if size != _HEAD + _TRIANGLE * count and not head.lstrip().startswith(b"solid"):
-                raise MeshError("is no STL file, or cut off")
+                raise MeshError("is not an STL file, or is truncated")
         return mesh
 
     def _look_up(self, scheme: str, rest: str) -> Path:
