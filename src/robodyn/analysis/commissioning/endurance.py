@@ -181,7 +181,8 @@ def endurance_of(
 def _hold(path: HeatPath, drive: str, load: float, peak: float, guessed: tuple[str, ...] = ()) -> HeldDrive:
     continuous = path.continuous_torque()
     # From just above what it holds for ever to its peak; to twice that where its peak is no more.
-    curve = tuple(path.hold(continuous * share) for share in np.geomspace(1.01, max(peak / continuous, 2.0), LOADS))
+    top = peak / continuous if peak > 1.05 * continuous else 2.0
+    curve = tuple(path.hold(continuous * share) for share in np.geomspace(1.01, top, LOADS))
     return HeldDrive(path.name, drive, path.hold(load), continuous, curve, guessed)
 
 
