@@ -346,6 +346,32 @@ def test_the_law_that_made_the_data_ranks_first():
         compare_friction_laws(coupled_arm(), record(), ["lugre_friction"])
 
 
+def test_ripple_is_found_with_its_order_beside_the_best_law():
+    """Cogging of 12 and 9 periods, a quarter of the friction; without it the simpler law wins."""
+    t, q, efforts = truth()
+    places = np.column_stack([q[:, 0], q[:, 0] + 2 * q[:, 1] + 0.05])
+    waves = np.sin(places * [12.0, 9.0] + [0.7, -0.4]) * [1.5, 0.8]
+    noise = np.random.default_rng(3).normal(0, LEVELS, efforts.shape)
+    spoiled = {f"{axis}.push.torque": (efforts + waves + noise)[:, k] for k, axis in enumerate(AXES)}
+    laws = ("coulomb_friction", "cogging_torque")
+    found = compare_friction_laws(coupled_arm(), record(**spoiled), laws, cutoff=15.0)
+    assert [row.law for row in found.rows] == ["coulomb_friction + cogging_torque", "coulomb_friction"]
+    best, plain = found.rows
+    assert (plain.than_best, found.as_good) == ("worse than", [])
+    assert best.gain > 0.5
+    numbers = {
+        name: float(value) for name, value in (part.split(" ")[-2:] for part in best.tried.split(";")[0].split(","))
+    }
+    known = {"coulomb": 6.0, "viscous": 4.0, "amplitude": 1.5, "order": 12.0, "phase": 0.7}
+    assert {name: numbers[name] for name in known} == pytest.approx(known, rel=0.03)
+    assert set(found.axes.values()) == {best.law}
+    without_waves = compare_friction_laws(coupled_arm(), record(), laws, cutoff=15.0)
+    assert without_waves.rows[0].law == "coulomb_friction"
+    assert without_waves.as_good == []
+    with pytest.raises(ModelError, match="held_out: must be above 0 and below 1"):
+        compare_friction_laws(coupled_arm(), record(), held_out=0.0)
+
+
 def test_a_wrong_sign_is_told_by_what_comes_out_negative():
     data = record()
     turned = identify(coupled_arm(), replace(data, values=data.values * [1.0, 1.0, -1.0, -1.0]), cutoff=15.0)

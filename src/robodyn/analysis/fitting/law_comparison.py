@@ -6,14 +6,15 @@ has not seen and by the information criteria
     BIC = n log(mean square of the weighted residuals) + k log n,   n independent residuals, k parameters
     AIC = n log(mean square of the weighted residuals) + 2 k
 
-`compare_friction_laws` identifies by inverse dynamics, which needs forces of drives and laws that are linear in their
-numbers; `compare_laws` fits simulations, of any law and of elastic gears.
+`compare_friction_laws` works by inverse dynamics, which needs forces of drives: any law without states joins by the
+names of its numbers. `compare_laws` fits simulations, also of laws with states and of elastic gears.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -22,16 +23,23 @@ import numpy as np
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.residuals import Experiment, list_experiments
 from robodyn.analysis.fitting.result import Fit
-from robodyn.analysis.identification.identify import HELD_OUT, plan_identification, split_rows
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse, refuse_unknown
+from robodyn.analysis.identification.identify import HELD_OUT, effort_levers, plan_identification, split_rows
+from robodyn.analysis.identification.motion_rows import RegressionRows
+from robodyn.analysis.measurement.data_sheet import assess_clock
+from robodyn.analysis.measurement.responses import LowPass, differentiate, resample
+from robodyn.analysis.validation import SAME, WORSE, compare_squares
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
+from robodyn.base.waiting import report_progress
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import simulate
+from robodyn.description.laws import arguments_of, info_of, known_laws
 from robodyn.description.model import Block, ElasticGear, Scenario, with_elastic_joints
 from robodyn.description.model.block import JointBlock
 
 EVEN = 2.0
 """Difference of the criterion below which two laws are as good as each other (Kass and Raftery 1995)."""
+TOGETHER = " + "
 READING = ("gear_loss",)
 """Laws that read more than their place."""
 
@@ -44,6 +52,8 @@ class ComparedLaw:
         tried: with which numbers, or why it could not be judged.
         parameters: how many are found; bic, aic: less is better.
         fitted, held_out: root mean square of residuals by the noise that the best law leaves.
+        gain: share of the simplest law's squares at held-out samples that is saved.
+        than_best: whether held-out samples are predicted better or worse than by the best law, by more than chance.
     """
 
     law: str
@@ -53,18 +63,35 @@ class ComparedLaw:
     aic: float
     fitted: float
     held_out: float
+    gain: float | None = None
+    than_best: str = ""
 
 
 @dataclass(frozen=True)
 class LawComparison:
-    """Laws in order of the Bayesian criterion, the best first; those that could not be judged come last."""
+    """The best law, the others in order of the Bayesian criterion; those that could not be judged come last.
+
+    By inverse dynamics the best is the simplest one that predicts held-out data as well as the one of least criterion.
+
+    Attributes:
+        axes: joint -> the best law of it alone, where each was judged.
+    """
 
     rows: tuple[ComparedLaw, ...]
+    axes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def as_good(self) -> list[str]:
-        """Laws that the criterion does not distinguish from the best one."""
-        return [row.law for row in self.rows[1:] if row.bic - self.rows[0].bic < EVEN]
+        """Laws that the criterion, or the prediction of held-out data, does not distinguish from the best one.
+
+        Those that are the best one and more are left out.
+        """
+        best = set(self.rows[0].law.split(TOGETHER))
+        return [
+            row.law
+            for row in self.rows[1:]
+            if (row.bic - self.rows[0].bic < EVEN or row.than_best == SAME) and not best < set(row.law.split(TOGETHER))
+        ]
 
 
 def _judge(law: str, tried: str, count: int, n: float, squares: Sequence[float]) -> ComparedLaw:
@@ -109,84 +136,409 @@ def _with_friction(
 
 
 # --------------------------------------------------------------------------------------------------
-# By inverse dynamics. Numbers by which a law is not linear, such as a Stribeck velocity, are tried one after the other.
+# By inverse dynamics: laws along the measured motion, all numbers of all axes at once.
+#
+# Symbols: tau measured forces of the joints, Y regressor of the bodies and beta their base parameters, f forces of the
+# laws by their numbers theta; all of them low-passed alike, and weighted by the noise of each joint.
+#
+#     min |tau - Y beta - f(theta)|^2 = min |P (tau - f(theta))|^2,    P = 1 - Y Y^+
+#
+# (variable projection, Golub and Pereyra 1973): only theta is searched for. What a law of one axis cannot tell from
+# masses and inertias is projected out, and what laws cannot tell from each other shows in the criteria.
 
 
-STRIBECK = (0.02, 0.05, 0.1, 0.2, 0.5)
-"""Stribeck velocities that are tried, by the fastest speed of the axis."""
 SMOOTHING = 1e-3
 """Speed over which dry friction is smoothed, by the fastest."""
-LINEAR_LAWS = ("viscous_friction", "coulomb_friction", "two_way_stick_friction", "stribeck_friction")
+MOST_ORDERS, LEAST_PERIODS = 400, 3.0
+"""Orders of ripple that are tried, and periods within the motion that an order needs."""
+MOST_ADDED = 3
+SIGNALS = ("position", "velocity", "load")
 
 
+@dataclass(frozen=True)
+class AxisScale:
+    """Sizes of an axis that searches begin with: fastest speed, range of motion, largest force."""
+
+    speed: float
+    range: float
+    force: float
+
+
+GUESSES: Mapping[str, Callable[[AxisScale], float]] = MappingProxyType(
+    {
+        "coulomb": lambda s: 0.1 * s.force,
+        "coulomb_back": lambda s: 0.1 * s.force,
+        "viscous": lambda s: 0.1 * s.force / s.speed,
+        "static": lambda s: 0.13 * s.force,
+        "stribeck_velocity": lambda s: 0.1 * s.speed,
+        "load_loss": lambda s: 0.05,
+        "load_loss_back": lambda s: 0.05,
+        "amplitude": lambda s: 0.02 * s.force,
+        "share": lambda s: 0.02,
+        "level": lambda s: 3.0 * s.force,
+        "smoothing_velocity": lambda s: SMOOTHING * s.speed,
+        "order": lambda s: 1.0,
+        "phase": lambda s: 0.0,
+    }
+)
+"""What the number of a law is at first, by its name: a law all of whose numbers are here can be compared."""
+FIXED = ("smoothing_velocity",)
+LEVELS = ("coulomb", "viscous")
+"""Numbers of laws that stand alone; others act beside the best of these."""
+
+
+def comparable_laws() -> tuple[str, ...]:
+    """Laws that are disturbances of one axis, functions of its motion and load, with numbers of known meaning."""
+    found = []
+    for name, function in known_laws().items():
+        info = info_of(function)
+        arguments = [argument for argument in arguments_of(function) if argument.name != "direction"]
+        signals = [one.name for one in arguments if not one.keyword_only and not one.has_default]
+        numbers = [one.name for one in arguments if one.keyword_only and not one.has_default]
+        alone = info.disturbance and not info.states and not info.memory and not info.sticks
+        if alone and {*signals} <= {*SIGNALS} and {*numbers} <= {*GUESSES}:
+            found.append(name)
+    return tuple(sorted(found, key=lambda name: (not _stands_alone(name), name)))
+
+
+def _numbers_of(law: str) -> list[str]:
+    """Numbers that are searched for."""
+    names = [argument.name for argument in arguments_of(known_laws()[law]) if argument.keyword_only]
+    return [name for name in names if name in GUESSES and name not in FIXED]
+
+
+def _stands_alone(law: str) -> bool:
+    return any(name in LEVELS for name in _numbers_of(law))
+
+
+@dataclass(frozen=True, eq=False)
+class AxisMotion:
+    """One recording and its rows: positions, speeds and loads of the places before the rows' filter (n, places)."""
+
+    time: Floats
+    q: Floats
+    v: Floats
+    load: Floats
+    rows: RegressionRows
+
+    def filtered(self, forces: Floats) -> Floats:
+        """Forces at the rows, low-passed as these are."""
+        rate = 1 / float(np.median(np.diff(self.time)))
+        smooth = LowPass(self.rows.cutoff)(forces, rate)
+        columns = [np.interp(self.rows.time, self.time, np.nan_to_num(column)) for column in smooth.T]
+        return np.column_stack(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class LawContest:
+    """Measured motions, what is projected out of them, and sizes of the places with friction.
+
+    Attributes:
+        levers: how a force at each place acts on the joints, (n_places, n_joints).
+        fitted: which rows of each recording numbers are found by; noise: of each joint.
+    """
+
+    places: tuple[str, ...]
+    levers: Floats
+    scales: tuple[AxisScale, ...]
+    motions: tuple[AxisMotion, ...]
+    fitted: tuple[np.ndarray, ...]
+    noise: Floats
+
+    def forces(self, laws: Sequence[str], theta: Floats) -> list[Floats]:
+        """Forces of laws on the joints at the rows of each recording, numbers axis after axis, law after law."""
+        found = []
+        for motion in self.motions:
+            total, at = np.zeros(motion.q.shape), 0
+            for place, scale in enumerate(self.scales):
+                signals = {"position": motion.q, "velocity": motion.v, "load": motion.load}
+                own = {name: np.nan_to_num(values[:, place]) for name, values in signals.items()}
+                for law in laws:
+                    function, names = known_laws()[law], _numbers_of(law)
+                    numbers = dict(zip(names, theta[at : at + len(names)].tolist(), strict=True))
+                    at += len(names)
+                    arguments = {argument.name for argument in arguments_of(function)}
+                    numbers |= {name: GUESSES[name](scale) for name in FIXED if name in arguments}
+                    given = {name: values for name, values in own.items() if name in arguments}
+                    total[:, place] += np.asarray(function(**given, **numbers)["torque"], float)
+            # Every law returns the force ON the joint: drives give the opposite.
+            found.append(motion.filtered(-total) @ self.levers)
+        return found
+
+    def residuals(self, laws: Sequence[str], theta: Floats) -> tuple[Floats, list[Floats]]:
+        """Weighted residuals at fitted rows, bodies projected out; and of all rows, (n, joints), nan where unused."""
+        forces = self.forces(laws, theta)
+        weighted = [(m.rows.tau - f) / self.noise for m, f in zip(self.motions, forces, strict=True)]
+        e = np.concatenate([w[m.rows.used & kept[:, None]] for w, m, kept in self._parts(weighted)])
+        Q, R = self._projector
+        left = e - Q @ (Q.T @ e)
+        beta = np.linalg.lstsq(R, Q.T @ e)[0]
+        whole = []
+        for w, motion in zip(weighted, self.motions, strict=True):
+            apart = w - motion.rows.Y @ beta / self.noise
+            whole.append(np.where(motion.rows.used, apart, np.nan))
+        return left, whole
+
+    def _parts(self, weighted: Sequence[Floats]) -> Iterator[tuple[Floats, AxisMotion, np.ndarray]]:
+        return zip(weighted, self.motions, self.fitted, strict=True)
+
+    @cached_property
+    def _projector(self) -> tuple[Floats, Floats]:
+        Y = [
+            (m.rows.Y / self.noise[:, None])[m.rows.used & kept[:, None]]
+            for m, kept in zip(self.motions, self.fitted, strict=True)
+        ]
+        Q, R = np.linalg.qr(np.concatenate(Y))
+        return Q, R
+
+    def search(self, laws: Sequence[str], begin: Floats) -> Floats:
+        """Numbers of all axes at which least is left."""
+        from scipy.optimize import least_squares
+
+        lower, upper, sizes = (np.array(column) for column in zip(*self._limits(laws, begin), strict=True))
+        begin = np.clip(begin, lower, upper)
+        found = least_squares(
+            lambda theta: self.residuals(laws, theta)[0], begin, bounds=(lower, upper), x_scale=sizes, max_nfev=60
+        )
+        return np.asarray(found.x)
+
+    def _limits(self, laws: Sequence[str], begin: Floats) -> list[tuple[float, float, float]]:
+        """Lower and upper bound and size of each number."""
+        limits, at = [], 0
+        for scale in self.scales:
+            for name in (name for law in laws for name in _numbers_of(law)):
+                guess = GUESSES[name](scale)
+                if name == "order":
+                    # Next orders are those with another period in the motion.
+                    width = np.pi / scale.range
+                    limits.append((max(begin[at] - width, 1e-9), begin[at] + width, width / 10))
+                elif name == "phase":
+                    limits.append((-10.0, 10.0, 0.3))
+                elif name in ("stribeck_velocity", "level"):
+                    limits.append((0.02 * guess, 50 * guess, guess))
+                else:
+                    limits.append((0.0, np.inf, guess))
+                at += 1
+        return limits
+
+    def begin(self, laws: Sequence[str], known: Mapping[str, Floats]) -> Floats:
+        """Numbers to begin with: those known of laws that were found, orders and phases by a scan, else guesses."""
+        tables = [known[law] if law in known else self._guess(law, known) for law in laws]
+        return np.concatenate([np.concatenate([table[k] for table in tables]) for k in range(len(self.places))])
+
+    def _guess(self, law: str, known: Mapping[str, Floats]) -> Floats:
+        names = _numbers_of(law)
+        table = np.array([[GUESSES[name](scale) for name in names] for scale in self.scales])
+        if "order" in names:
+            for k in range(len(self.places)):
+                best = self._scan(law, k, known)
+                for name, value in best.items():
+                    table[k, names.index(name)] = value
+        return table
+
+    def _scan(self, law: str, k: int, known: Mapping[str, Floats]) -> dict[str, float]:
+        """Order, phase and size of the wave that explains most of what the simplest law leaves of an axis."""
+        scale, function = self.scales[k], known_laws()[law]
+        # A place is seen best at the joint that it acts on most.
+        joint = int(np.argmax(np.abs(self.levers[k]) / self.noise))
+        size = next(name for name in ("amplitude", "share") if name in _numbers_of(law))
+        left = self.residuals([SIMPLEST], known[SIMPLEST].ravel())[1]
+        arguments = {argument.name for argument in arguments_of(function)}
+        fixed = {name: GUESSES[name](scale) for name in FIXED if name in arguments}
+        least = LEAST_PERIODS * 2 * np.pi / scale.range
+        # Faster waves than the low-pass lets through are not there.
+        most = 2 * np.pi * min(m.rows.cutoff for m in self.motions) / (0.3 * scale.speed)
+        # Neighbours differ by a quarter of a period over the motion.
+        most = max(most, 2 * least)
+        count = int((most - least) * scale.range / (np.pi / 2)) + 2
+        orders = np.linspace(least, most, min(count, MOST_ORDERS))
+        best: tuple[float, dict[str, float]] = (0.0, {})
+        for order in orders.tolist():
+            columns, targets = [], []
+            for motion, e in zip(self.motions, left, strict=True):
+                signals = {"position": motion.q, "velocity": motion.v, "load": motion.load}
+                own = {n: np.nan_to_num(values[:, k]) for n, values in signals.items() if n in arguments}
+                waves = [
+                    -np.asarray(function(**own, **fixed, **{size: 1.0, "order": order, "phase": phase})["torque"])
+                    for phase in (0.0, np.pi / 2)
+                ]
+                features = motion.filtered(np.column_stack(waves))
+                there = np.isfinite(e[:, joint])
+                columns.append(features[there] * self.levers[k, joint] / self.noise[joint])
+                targets.append(e[there, joint])
+            X, y = np.concatenate(columns), np.concatenate(targets)
+            (sine, cosine), *_ = np.linalg.lstsq(X, y)
+            saved = float(y @ y - np.sum((y - X @ [sine, cosine]) ** 2))
+            if saved > best[0]:
+                amplitude, phase = float(np.hypot(sine, cosine)), float(np.arctan2(cosine, sine))
+                best = saved, {"order": order, "phase": phase, size: amplitude}
+        return best[1]
+
+
+def prepare_contest(scenario: Scenario, runs: Sequence[Run], cutoff: float | None, held_out: float) -> LawContest:
+    """Motions of joints with friction, and the rows that laws are judged at."""
+    blocks = _friction_blocks(scenario)
+    bare = _with_friction(scenario, blocks, [])
+    plan = plan_identification(bare, runs[0])
+    joints = tuple(plan.regressor.joints)
+    places = tuple(dict.fromkeys(str(block.on) for block in blocks))
+    flaws, levers = FlawList(), []
+    for place in places:
+        lever = effort_levers(plan.system, plan.regressor, place)
+        if lever is None:
+            what = "acts on the joints by a lever that changes"
+            flaws.add(place, what, "compare laws by simulation: robodyn fit --compare-laws")
+        else:
+            levers.append(lever)
+    flaws.raise_if_any("comparison of laws")
+    G = np.array(levers)
+    motions = []
+    for run in runs:
+        rows = plan.rows(run, cutoff)
+        cutoff = rows.cutoff
+        rate = min(assess_clock(run.time).rate, 20 * cutoff)
+        even = resample(run, rate, filtered=False)
+        q = LowPass(cutoff)(np.column_stack([even[f"{joint}.position"].values for joint in joints]), rate)
+        # Of a place without a drive of its own the load is what drives put on its joints.
+        own = {effort.on: effort.of(even) for effort in plan.efforts}
+        tau = np.column_stack([effort.of(even) for effort in plan.efforts]) @ plan.jacobians
+        loads = [own.get(place, tau @ g / max(float(g @ g), 1e-300)) for place, g in zip(places, G, strict=True)]
+        s, load = q @ G.T, LowPass(cutoff)(np.column_stack(loads), rate)
+        motions.append(AxisMotion(even.time, s, differentiate(s, rate), load, rows))
+    # The last recordings are held out, or the last part of the only one.
+    parts = split_rows([motion.rows for motion in motions], held_out)[0]
+    kept = [np.isin(m.rows.time, part.time) for m, part in zip(motions, parts, strict=False)]
+    fitted = [*kept, *(np.zeros(len(m.rows.time), bool) for m in motions[len(kept) :])]
+    scales = []
+    for k in range(len(places)):
+        q, v, load = (np.concatenate([getattr(m, name)[:, k] for m in motions]) for name in ("q", "v", "load"))
+        speed, force = float(np.nanpercentile(np.abs(v), 99)), float(np.nanpercentile(np.abs(load), 99))
+        scales.append(AxisScale(max(speed, 1e-9), max(float(np.nanmax(q) - np.nanmin(q)), 1e-9), max(force, 1e-9)))
+    spread = np.array([np.nanstd(np.concatenate([m.rows.tau[:, j] for m in motions])) for j in range(len(joints))])
+    noise = np.where(spread > 0, spread, 1.0)
+    return LawContest(places, G, tuple(scales), tuple(motions), tuple(fitted), noise)
+
+
+@report_progress("comparing laws")
 def compare_friction_laws(
-    scenario: Scenario, data: Run | Sequence[Run], laws: Sequence[str] = LINEAR_LAWS, *, cutoff: float | None = None
+    scenario: Scenario,
+    data: Run | Sequence[Run],
+    laws: Sequence[str] | None = None,
+    *,
+    cutoff: float | None = None,
+    held_out: float = HELD_OUT,
 ) -> LawComparison:
-    """Laws of friction by measured motions and efforts, each with the best of the numbers that were tried.
+    """Laws of friction, losses and ripple by measured motions and efforts: alone, in turns beside the best, together.
+
+    Args:
+        laws: names; by default all of `comparable_laws`.
+        held_out: share of the rows that laws are judged by and that takes no part in finding their numbers.
 
     Raises:
         ModelError: where the scenario has no friction, or a law is none of those that can be compared.
     """
-    runs = [data] if isinstance(data, Run) else list(data)
-    blocks = _friction_blocks(scenario)
-    refuse_unknown(laws, LINEAR_LAWS, "cannot be compared here", "comparison of laws")
-    speeds = _fastest(scenario, blocks, runs)
-    tried, noise = [], np.array(np.inf)
-    for law in laws:
-        for words, parameters in _variants(law, speeds).items():
-            plan = plan_identification(_with_friction(scenario, blocks, [(law, parameters)]), runs[0])
-            rows = [plan.rows(run, cutoff) for run in runs]
-            cutoff = cutoff or rows[0].cutoff
-            parts = split_rows(rows, HELD_OUT)
-            estimate = plan.estimate(parts[0])
-            noise = np.minimum(noise, estimate.noise)
-            tried.append((law, words, estimate.beta, parts))
+    known, flaws = comparable_laws(), FlawList()
+    flaws.add_unknown(laws or (), known, "cannot be compared here")
+    if not 0 < held_out < 1:
+        flaws.add("held_out", f"must be above 0 and below 1, is {held_out:g}", "laws are judged by it")
+    flaws.raise_if_any("comparison of laws")
+    chosen = list(laws or known)
+    contest = prepare_contest(scenario, [data] if isinstance(data, Run) else list(data), cutoff, held_out)
 
-    best: dict[str, ComparedLaw] = {}
-    for law, words, beta, parts in tried:
-        squares = []
-        for part in parts:
-            residuals = [((r.tau - r.Y @ beta) / noise)[r.used] for r in part]
-            squares.append(float(np.mean(np.concatenate(residuals) ** 2)))
-        # Rows are closer than the low-pass makes them new: those two a period of its cutoff are independent.
-        n = sum(int(r.used.sum()) * min(2 * r.cutoff / r.rate, 1.0) for r in parts[0])
-        judged = _judge(law, words, len(beta), n, squares)
-        if law not in best or judged.bic < best[law].bic:
-            best[law] = judged
-    return LawComparison(tuple(sorted(best.values(), key=lambda judged: judged.bic)))
+    # The simplest law says the noise of each joint, and where searches of others begin.
+    tables: dict[str, Floats] = {}
+    shape = len(contest.places), len(_numbers_of(SIMPLEST))
+    tables[SIMPLEST] = contest.search([SIMPLEST], contest.begin([SIMPLEST], tables)).reshape(shape)
+    whole = np.concatenate(contest.residuals([SIMPLEST], tables[SIMPLEST].ravel())[1])
+    left = np.sqrt(np.nanmean(whole**2, axis=0))
+    contest = replace(contest, noise=contest.noise * np.where(left > 0, left, 1.0))
+
+    results: dict[tuple[str, ...], list[Floats]] = {}
+    numbers: dict[tuple[str, ...], Floats] = {}
+
+    def enter(team: tuple[str, ...]) -> None:
+        if team in results:
+            return
+        begin = contest.begin(team, tables)
+        theta = contest.search(team, begin)
+        if len(team) == 1:
+            tables[team[0]] = theta.reshape(len(contest.places), -1)
+        numbers[team], results[team] = theta, contest.residuals(team, theta)[1]
+
+    alone = [law for law in chosen if _stands_alone(law)]
+    beside = [law for law in chosen if not _stands_alone(law)]
+    for law in alone or [SIMPLEST]:
+        enter((law,))
+
+    def bic(team: tuple[str, ...]) -> float:
+        return _judge_team(contest, team, results[team], numbers[team]).bic
+
+    best = min(results, key=bic)
+    for _ in range(min(MOST_ADDED, len(beside))):
+        for law in beside:
+            if law not in best:
+                enter((*best, law))
+        winner = min(results, key=bic)
+        if winner == best or bic(best) - bic(winner) < EVEN:
+            break
+        best = winner
+    # What stands alone may have won as a makeshift for what was added later.
+    for law in alone:
+        enter((law, *best[1:]))
+    rows = {team: _judge_team(contest, team, results[team], numbers[team]) for team in results}
+    held = {team: _held_squares(contest, results[team]) for team in results}
+    # The simplest of those that predict held-out data as well as the one that the criterion prefers.
+    best = min(results, key=lambda team: rows[team].bic)
+    equals = [team for team in results if compare_squares(held[team], held[best]) != WORSE]
+    best = min([best, *equals], key=lambda team: (rows[team].parameters, rows[team].bic))
+    simple = held.get((SIMPLEST,))
+    if simple is None:
+        simple = _held_squares(contest, contest.residuals([SIMPLEST], tables[SIMPLEST].ravel())[1])
+    level = min(row.held_out for row in rows.values())
+    judged = []
+    for team, row in sorted(rows.items(), key=lambda pair: (pair[0] != best, pair[1].bic)):
+        gain = 1 - float(np.mean(held[team]) / np.mean(simple))
+        than_best = compare_squares(held[team], held[best]) if team != best else ""
+        judged.append(
+            replace(row, fitted=row.fitted / level, held_out=row.held_out / level, gain=gain, than_best=than_best)
+        )
+    axes = {}
+    for k, place in enumerate(contest.places):
+        own = [_judge_team(contest, team, results[team], numbers[team], k) for team in results]
+        axes[place] = min(own, key=lambda row: row.bic).law
+    return LawComparison(tuple(judged), axes)
 
 
-def _fastest(scenario: Scenario, blocks: Sequence[Block], runs: Sequence[Run]) -> dict[str, float]:
-    """Fastest speed of every place with friction."""
-    plan = plan_identification(scenario, runs[0])
-    places = list(dict.fromkeys(str(block.on) for block in blocks))
-    fastest = np.zeros(len(places))
-    for run in runs:
-        positions = np.column_stack([run[f"{joint}.position"].values for joint in plan.regressor.joints])
-        steps = np.maximum(np.diff(run.time), 1e-12)[:, None]
-        speeds = np.abs(plan.regressor.speeds(positions[:-1], np.diff(positions, axis=0) / steps))
-        fastest = np.maximum(fastest, np.nanpercentile(speeds, 99, axis=0))
-    return dict(zip(places, np.maximum(fastest, 1e-9).tolist(), strict=True))
+def _held_squares(contest: LawContest, left: Sequence[Floats]) -> Floats:
+    """Squares of weighted residuals of all joints at held-out rows, one after the other in time."""
+    rows = [np.nansum(e[~kept] ** 2, axis=1) for e, kept in zip(left, contest.fitted, strict=True)]
+    return np.concatenate(rows)
 
 
-def _variants(law: str, speeds: dict[str, float]) -> dict[str, dict[str, dict[str, float]]]:
-    """Numbers of a law on each place, by what they are called; those that are linear are found later."""
-    shares = {"": 0.0}
-    if law == "stribeck_friction":
-        shares = {f"Stribeck velocity {share:g} of the fastest": share for share in STRIBECK}
-    variants: dict[str, dict[str, dict[str, float]]] = {}
-    for words, share in shares.items():
-        variants[words] = {}
-        for place, speed in speeds.items():
-            level = {"coulomb": 1.0, "viscous": 1.0}
-            smooth = level | {"smoothing_velocity": SMOOTHING * speed}
-            variants[words][place] = {
-                "viscous_friction": {"viscous": 1.0},
-                "coulomb_friction": smooth,
-                "two_way_stick_friction": level | {"coulomb_back": 1.0},
-                "stribeck_friction": smooth | {"static": 1.5, "stribeck_velocity": share * speed},
-            }[law]
-    return variants
+def _judge_team(
+    contest: LawContest, team: tuple[str, ...], left: Sequence[Floats], theta: Floats, axis: int | None = None
+) -> ComparedLaw:
+    """Laws by the residuals of all joints, or of one axis."""
+    # An axis is judged at the joints that its law acts on.
+    chosen = slice(None) if axis is None else np.flatnonzero(contest.levers[axis])
+    parts = []
+    for wanted in (True, False):
+        picked = [e[kept == wanted][:, chosen].ravel() for e, kept in zip(left, contest.fitted, strict=True)]
+        column = np.concatenate(picked)
+        parts.append(column[np.isfinite(column)])
+    # Rows are closer than the low-pass makes them new: those two a period of its cutoff are independent.
+    rows = contest.motions[0].rows
+    n = len(parts[0]) * min(2 * rows.cutoff / rows.rate, 1.0)
+    names = [name for law in team for name in _numbers_of(law)]
+    count = len(names) * (len(contest.places) if axis is None else 1)
+    table = theta.reshape(len(contest.places), -1)
+    which = range(len(contest.places)) if axis is None else [axis]
+    said = [
+        f"{contest.places[k]}: " + ", ".join(f"{n} {v:.3g}" for n, v in zip(names, table[k], strict=True))
+        for k in which
+    ]
+    squares = [max(float(np.mean(part**2)), 1e-300) if part.size else np.nan for part in parts]
+    return _judge(TOGETHER.join(team), "; ".join(said), count, n, squares)
 
 
 # --------------------------------------------------------------------------------------------------

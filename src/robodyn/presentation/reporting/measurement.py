@@ -218,16 +218,20 @@ def show_identification(found: Identification) -> Display:
 
 @shows
 def show_law_comparison(comparison: LawComparison) -> Display:
-    """Laws in order of the criterion."""
+    """Laws in order of the criterion, what they gain in prediction, and the best one of each axis."""
     rows: list[tuple[Any, ...]] = []
     for c in comparison.rows:
         judged = np.isfinite(c.bic)
         numbers = (c.bic, c.aic, c.fitted, c.held_out) if judged else (None,) * 4
-        rows.append((c.law, c.parameters, *numbers, c.tried if judged else f"not evaluated: {c.tried}"))
-    heads = ("law", "parameters", "BIC", "AIC", "fitted", "held out", "remarks")
+        gain = None if c.gain is None else 100 * c.gain
+        rows.append((c.law, c.parameters, *numbers, gain, c.tried if judged else f"not evaluated: {c.tried}"))
+    heads = ("law", "parameters", "BIC", "AIC", "fitted", "held out", "gain [%]", "remarks")
     close = f"; equally good: {', '.join(comparison.as_good)}" if comparison.as_good else ""
-    table = Table(heads, rows, ("", "", ".1f", ".1f", ".3f", ".3f", ""))
-    return Display("Comparison of laws", (table, f"best: {comparison.rows[0].law}{close}"))
+    table = Table(heads, rows, ("", "", ".1f", ".1f", ".3f", ".3f", ".1f", ""))
+    parts: list[Part] = [table, f"best: {comparison.rows[0].law}{close}"]
+    if len(comparison.axes) > 1:
+        parts += ["", Table(("axis", "best by itself"), list(comparison.axes.items()))]
+    return Display("Comparison of laws", parts)
 
 
 def draw_validation(found: Validation) -> Figure:
