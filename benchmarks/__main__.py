@@ -28,6 +28,8 @@ from benchmarks.findings import Disagreement, Findings, show, show_agreements
 BENCHMARKS = (
     "forward_dynamics",
     "free_motion",
+    "equal_error",
+    "creep",
     "closed_loop",
     "hydraulics",
     "commands",
@@ -55,7 +57,7 @@ ON_REQUEST = ("growth", "coverage")
 # Those that can do more than there is patience for every day.
 LONGER = ("auto", "rx90_sweep", "many", "lanes")
 DEFAULT_FILE = Path("out/benchmarks.json")
-PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "scipy", "pin", "mujoco", "exudyn")
+PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "scipy", "pin", "mujoco", "exudyn", "drake", "newton")
 FAILED, MISSING = 1, 2
 
 
