@@ -229,6 +229,7 @@ def identify(
     offsets: Estimate a constant offset of every effort.
     setting (--set): Change a number: name=value.
     out: Write the new numbers here (.toml), over the scenario's.
+    map_out: Write the mapping with the offsets of efforts that were found here (.toml), for `validate`.
     compare_laws: Compare laws of friction, losses and ripple instead, alone and together, on the rows for the proof.
     report: Write a page with all of it here (.html).
     """
@@ -241,8 +242,8 @@ def identify(
     what = load_single(scenario, setting)
     runs = [read_data(path, mapping) for path in data]
     if compare_laws:
-        if out or report:
-            raise fail("--compare-laws: has no effect on --out, --plot and --report; identify again with the best law")
+        if out or report or map_out:
+            raise fail("--compare-laws: has no effect on --out, --map-out, --plot and --report: take the best law")
         return compare_friction_laws(what, runs, cutoff=cutoff, held_out=held_out)
     found = identify(what, runs, cutoff=cutoff, held_out=held_out, robust=robust, offsets=offsets)
     write_numbers(scenario, setting, found.numbers, out)
