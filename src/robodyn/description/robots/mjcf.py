@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.base.errors import FlawList
 from robodyn.base.spatial import Pose, from_quaternion
 from robodyn.base.untrusted import Unreadable
 from robodyn.description.laws.drives import REFERENCE
@@ -54,9 +55,10 @@ def load_includes(root: XmlElement, file: Path, folders: MeshFiles) -> None:
     """Put the elements of included files below their <include>; files outside of the robot's folder are refused.
 
     Raises:
+        ModelError: with all files that are missing or may not be read.
         Unreadable, OSError: for a file that cannot be read.
     """
-    waiting, count = [(root, file)], 0
+    waiting, count, flaws = [(root, file)], 0, FlawList()
     while waiting:
         top, source = waiting.pop()
         for element in [element for element in top.walk() if element.tag == "include"]:
@@ -64,7 +66,9 @@ def load_includes(root: XmlElement, file: Path, folders: MeshFiles) -> None:
             count += 1
             if count > MOST_FILES:
                 raise Unreadable(f"includes more than {MOST_FILES} files, or itself (line {element.line})")
-            target = _find_include(name or "", source, file, folders, element)
+            target = _find_include(name or "", source, file, folders, element, flaws)
+            if target is None:
+                continue
             inner = load_xml(target)
             inner.parent = element
             inner.mark(READ)
@@ -80,19 +84,24 @@ def load_includes(root: XmlElement, file: Path, folders: MeshFiles) -> None:
             for folder in places:
                 target = (file.parent / folder / value).resolve()
                 if target.is_file() and not folders.allows(target):
-                    what = f"'{value}' in line {element.line} lies outside of the robot's folder"
-                    raise Unreadable(f"{what}; allow its folder with `search`")
+                    what = f"'{value}' lies outside of the robot's folder"
+                    flaws.add(f"{element.place}@{key}", what, "allow its folder with `search`")
+    flaws.raise_if_any()
 
 
-def _find_include(name: str, source: Path, file: Path, folders: MeshFiles, element: XmlElement) -> Path:
+def _find_include(
+    name: str, source: Path, file: Path, folders: MeshFiles, element: XmlElement, flaws: FlawList
+) -> Path | None:
     """An included file: from the folder of the whole model, as MuJoCo does, or of the one that includes it."""
     for folder in (file.parent, source.parent):
         target = (folder / name).resolve()
         if name and "\0" not in name and target.is_file():
-            if not folders.allows(target):
-                raise Unreadable(f"includes '{name}' from outside of the robot's folder (line {element.line})")
-            return target
-    raise Unreadable(f"includes '{name[:200]}' in line {element.line}, which is no file")
+            if folders.allows(target):
+                return target
+            flaws.add(element.place, f"includes '{name}' from outside of the robot's folder", "allow it with `search`")
+            return None
+    flaws.add(element.place, f"includes '{name[:200]}', which is no file", "put it there")
+    return None
 
 
 def compile_model(file: Path, root: XmlElement | None = None) -> Any:

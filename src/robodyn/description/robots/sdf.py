@@ -151,6 +151,9 @@ class SdfLinks(LinkReader):
         if inertial is None:
             element.mark(CHOICE, f"has no <inertial>: taken as massless; give it in `bodies.{name}`")
         else:
+            if inertial.take("auto") in ("1", "true"):
+                what = "Gazebo makes its mass and inertia of its collisions, robodyn does not: those said count, else 0"
+                inertial.mark(CHOICE, f"{what}; give them in `bodies.{name}`", "auto")
             place = frame @ self.pose(inertial)
             link.mass = self.numbers(inertial, "mass", (0.0,))[0]
             tensor = inertial.one("inertia")
@@ -315,6 +318,7 @@ REASONS = {
     "light": "is not drawn",
     "scene": "is not drawn",
     "gui": "is not drawn",
+    "fluid_added_mass": "forces of a fluid around the bodies are left out",
     "state": "the robot starts where the model stands; [initial] gives other positions",
 }
 
