@@ -302,7 +302,7 @@ def test_a_urdf_gets_the_new_origins_and_stays_as_it_is_otherwise(tmp_path):
     upright = Rotation.from_euler("xyz", [0.4, np.pi / 2, 0.0]).as_matrix()
     new = write_origins(path, {"hinge": (np.array([0.0, 0.5, 1.25]), R), "bare": (np.zeros(3), upright)})
     assert '<!-- <joint name="hinge"><origin xyz="9 9 9"/></joint> -->' in new
-    assert '<origin xyz="0 0.5 1.25" rpy="0.1 -0.2 0.3"/><axis' in new
+    assert '<origin xyz="0 0.5 1.25" rpy="0.1 -0.2 0.3" /><axis' in new
     angles = [float(word) for word in new.rpartition('rpy="')[2].split('"')[0].split()]
     np.testing.assert_allclose(Rotation.from_euler("xyz", angles).as_matrix(), upright, atol=1e-9)
     with pytest.raises(ModelError, match=r"joint\[hinges\]: is not in the file \(did you mean 'hinge'\?\)"):

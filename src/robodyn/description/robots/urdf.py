@@ -316,8 +316,9 @@ def origin_of(element: XmlElement, flaws: FlawList) -> Pose:
 
 
 def origin_element(pose: Pose) -> Element:
-    """Where something stands, as URDF says it."""
-    return Element("origin", xyz=number_text(pose.p), rpy=number_text(to_rpy(pose.R)))
+    """Where something stands, as URDF says it; the last digit of computed angles is rounding."""
+    angles = [float(f"{angle:.15g}") for angle in to_rpy(pose.R)]
+    return Element("origin", xyz=number_text(pose.p), rpy=number_text(angles))
 
 
 class UrdfWriter(LinkWriter):

@@ -72,7 +72,7 @@ class JointEffects:
 
 def number_text(value: Any) -> str:
     """Numbers that are read back to the last bit, with blanks between them."""
-    return " ".join(repr(float(part) + 0.0) for part in np.ravel(value))
+    return " ".join(repr(float(part) + 0.0).removesuffix(".0") for part in np.ravel(value))
 
 
 def pose_of(part: Joint | Look) -> Pose:
