@@ -68,7 +68,7 @@ SAME, NEAR = 1.12, 1.6
 """Ratios of two sizes up to which units of motions are the same, and of efforts, whose model is a guess."""
 TOO_LARGE, TOO_SMALL = 0.3, 0.03
 """What an effort costs that is larger or smaller than the model's by more than that."""
-TRUST = 0.02
+TRUST = 0.03
 """What a sign or an offset costs that is not as written."""
 MIXED = 0.1
 """What a column costs that is in another unit than those of its kind."""
@@ -377,7 +377,12 @@ class _Proposer:
 
     @cached_property
     def headings(self) -> tuple[Heading, ...]:
-        return tuple(read_heading(name, self.log.units.get(name, "")) for name in self.log.names)
+        """What the columns' names say; nothing, where they name fewer positions than there are axes."""
+        read = [read_heading(name, self.log.units.get(name, "")) for name in self.log.names]
+        named = sum(h.kind == "position" and not h.command and self.log.moves[k] for k, h in enumerate(read))
+        if named < len(self.model.places):
+            read = [Heading(h.column, "", None, self.log.units.get(h.column, "")) for h in read]
+        return tuple(read)
 
     @cached_property
     def numbers(self) -> list[int | None]:
@@ -430,13 +435,18 @@ class _Proposer:
             numbered = [k for k in found if self.numbers[k] is not None]
             return numbered or found
         # Without names: what others are derivatives of.
+        free = [k for k in range(len(self.headings)) if self.log.moves[k]]
+        return [k for k in free if k in self.derived]
+
+    @cached_property
+    def derived(self) -> dict[int, int]:
+        """Columns without names -> the column that is their derivative."""
         x, rate = self.log.even()
         smooth = LowPass(min(BAND, rate / 6))(x, rate)
         v = differentiate(smooth, rate)
-        there = np.isfinite(smooth).all(axis=1) & np.isfinite(v).all(axis=1)
         free = [k for k, h in enumerate(self.headings) if h.kind == "" and self.log.moves[k]]
-        pairs = {i for i, j in product(free, free) if i != j and _correlation(v[there, i], smooth[there, j]) > 0.97}
-        return [k for k in free if k in pairs] or free[: len(self.model.places)]
+        there = np.isfinite(smooth[:, free]).all(axis=1) & np.isfinite(v[:, free]).all(axis=1)
+        return {i: j for i, j in product(free, free) if i != j and _correlation(v[there, i], smooth[there, j]) > 0.97}
 
     def propose(self) -> MappingProposal:
         findings, model = self.findings, self.model
@@ -453,7 +463,9 @@ class _Proposer:
             refuse("rows", f"{good.size} are without gaps nearby", "record longer", self.log.source)
         rows = good[np.linspace(0, good.size - 1, min(ROWS, good.size)).astype(int)]
         efforts = self.pick("effort", "current") or [
-            k for k, h in enumerate(self.headings) if h.kind == "" and self.log.moves[k] and k not in candidates
+            k
+            for k, h in enumerate(self.headings)
+            if h.kind == "" and self.log.moves[k] and k not in candidates and k not in self.derived.values()
         ]
         compared = _Comparison(
             model, smooth[np.ix_(rows, candidates)], v[np.ix_(rows, candidates)], a[np.ix_(rows, candidates)],
@@ -717,6 +729,8 @@ class _Proposer:
         size = choice.sign * choice.scale
         for kind, derived in (("velocity", v), ("acceleration", a)):
             columns = self.pick(kind)
+            if kind == "velocity" and not columns:
+                columns = [self.derived[k] for k in candidates if self.headings[k].kind == "" and k in self.derived]
             own = derived[:, [candidates[c] for c in choice.columns]] * size
             there = np.isfinite(np.hstack([smooth[:, columns], own])).all(axis=1)
             if not columns or there.sum() < 30:
@@ -913,13 +927,17 @@ class _Search:
         return self.mirror(best, cost)
 
     def mirror(self, best: _Choice, cost: float) -> tuple[_Choice, float]:
-        """The best of all motions with axes turned round, and one of them by half a turn."""
+        """The best of all motions with axes turned round, and one or two of them by half a turn."""
         n, fit = len(best.columns), self.compared.fit(best)
         places = np.flatnonzero(fit.assigned >= 0)
         changes = np.sum(best.sign < 0) + np.sum(best.shift != 0) + np.sum(fit.signs[places, fit.assigned[places]] < 0)
         if n > MIRRORED or changes < 2:
             return best, cost
-        turned = [np.zeros(n), *(np.pi * row for row in np.eye(n)[self.compared.model.angular])]
+        single = [np.pi * row for row in np.eye(n)[self.compared.model.angular]]
+        turned = [np.zeros(n), *single]
+        if changes > 3:
+            # Seen from behind an arm bends the other way, which turns two axes by half a turn.
+            turned += [one + other for one, other in combinations(single, 2)]
         first = best
         for pattern, half in product(product((1.0, -1.0), repeat=n), turned):
             for shift in {tuple(first.shift), tuple(first.shift * pattern)}:
