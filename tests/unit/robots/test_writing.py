@@ -187,3 +187,20 @@ def test_actuators_come_back_in_mjcf(tmp_path):
     assert np.cos(there["phase"] - here["phase"]) == pytest.approx(1.0)
     assert not [line for line in sheet.lost if "block" in line]
     assert "ctrl=" in (tmp_path / "robot.xml").read_text()
+
+
+def test_rods_come_back_in_mjcf_and_mujoco_moves_the_ankle_by_them(tmp_path):
+    """Foot and motors where one crank has turned: MuJoCo's soft rods give way by less than a hundredth."""
+    mujoco = pytest.importorskip("mujoco")
+    from robodyn.description.catalog import parallel_ankle
+
+    again, _ = read_back(parallel_ankle(), tmp_path, "mjcf")
+    lengths = {part.name: part.length for part in again.machine.constraints}
+    assert lengths == pytest.approx({"left_rod": 0.18, "right_rod": 0.25}, rel=1e-12)
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml"))
+    data = mujoco.MjData(model)
+    data.ctrl[:] = 0.1
+    for _ in range(300):
+        mujoco.mj_step(model, data)
+    assert abs(data.qpos[model.joint("pitch").qposadr[0]]) > 0.02
+    assert data.ten_length == pytest.approx([0.18, 0.25], rel=1e-2)

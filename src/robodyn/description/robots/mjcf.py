@@ -24,6 +24,7 @@ from robodyn.description.model import (
     Load,
     LoopJoint,
     Point,
+    Rod,
 )
 from robodyn.description.model.joint import GROUND
 from robodyn.description.model.numbers import as_floats
@@ -715,7 +716,14 @@ class MjcfReader:
         if kind == types.mjEQ_TENDON:
             # Lengths count from those of the model as it stands, which are 0 of sums of joints.
             names = [None if number < 0 else self.coordinates.get(number) for number in (first, second)]
-            if any(isinstance(part, Distance) and part.name in names for part in self.draft.coordinates):
+            struts = {part.name: part for part in self.draft.coordinates if isinstance(part, Distance)}
+            if names[0] in struts and second < 0:
+                strut = struts[names[0]]
+                length = float(self.model.tendon_length0[first]) + float(data[0])
+                self.draft.constraints.append(Rod(self.own_name(name), strut.start, strut.end, length, active))
+                element.mark(CONVERTED, f"a rod between two points, {EXACT}")
+                return ""
+            if struts.keys() & set(names):
                 return "couples distances, which count from zero in robodyn"
             return self.couple(name, (names[0], names[1]), second, data, active, element)
         if kind not in (types.mjEQ_CONNECT, types.mjEQ_WELD):

@@ -18,6 +18,7 @@ from robodyn.description.model import (
     LinearCombination,
     LinearConstraint,
     LoopJoint,
+    Rod,
 )
 from robodyn.description.model.body import Look, MeshLook, tensor_of
 from robodyn.description.model.joint import GROUND, Freedom
@@ -57,6 +58,8 @@ class MjcfWriter(RobotWriter):
             sums = {part.name for part in self.machine.coordinates if isinstance(part, LinearCombination)}
             known = sums | {freedom.name for freedom in self.mechanism.axes}
             return "" if set(constraint.of) <= known else "its sums are those of joints"
+        if isinstance(constraint, Rod):
+            return ""
         if not isinstance(constraint, LoopJoint):
             return "its equalities hold points, bodies and joints together"
         return (
@@ -333,9 +336,25 @@ class MjcfWriter(RobotWriter):
                 words |= {"polycoef": number_text([part.offset / weight, 0, 0, 0, 0])} | self.active(part)
                 SubElement(self.equalities, "tendon", words)
                 self.say_all("constraint", part.name, soft)
+            elif isinstance(part, Rod):
+                self.put_rod(part)
+                self.say_all("constraint", part.name, f"a tendon of fixed length: {soft}")
             elif isinstance(part, LoopJoint):
                 self.put_loop(part)
                 self.say_all("constraint", part.name, soft)
+
+    def put_rod(self, rod: Rod) -> None:
+        """A tendon between two sites whose length differs from that of the model as it stands by a constant."""
+        tendon = SubElement(self.tendons, "spatial", name=self.own_name(f"{rod.name}_length"))
+        poses, places = self.zero_poses(), []
+        for name in (rod.start, rod.end):
+            SubElement(tendon, "site", site=self.site(name))
+            point = self.point(name)
+            places.append(poses[point.body].apply(np.array(point.origin)))
+        apart = float(np.linalg.norm(places[1] - places[0]))
+        words = {"name": self.own_name(rod.name), "tendon1": tendon.attrib["name"]}
+        words |= {"polycoef": number_text([rod.length - apart, 0, 0, 0, 0])} | self.active(rod)
+        SubElement(self.equalities, "tendon", words)
 
     def sum_of(self, part: LinearConstraint) -> tuple[str, float]:
         """The tendon of a constraint's weighted sum, and by which factor the sum is larger than its length."""

@@ -561,9 +561,7 @@ class SdfWriter(LinkWriter):
 
     def closes(self, loop: LoopJoint) -> bool:
         """Whether it is closed where all positions are 0, and its bodies are turned as it says."""
-        poses = {GROUND: Pose.identity()}
-        for joint in self.joints:
-            poses[joint.child] = poses[joint.parent] @ place_of(joint)
+        poses = self.zero_poses()
         first, second = (self.point(name) for name in (loop.first, loop.second))
         A, B = poses[first.body], poses[second.body]
         gap = A.R.T @ (B.apply(np.array(second.origin)) - A.apply(np.array(first.origin)))

@@ -22,7 +22,7 @@ from robodyn.base.spatial import Pose
 from robodyn.description.model import Body, Joint, LinearConstraint, Machine, Mechanism, Point, Scenario
 from robodyn.description.model.body import FlexibleBody, Look, MeshLook, tensor_of
 from robodyn.description.model.description import Description
-from robodyn.description.model.joint import SINGLE
+from robodyn.description.model.joint import GROUND, SINGLE
 from robodyn.description.robots.building import distinct, usable_name
 from robodyn.description.robots.xml_tree import (
     CHOICE,
@@ -212,6 +212,13 @@ class RobotWriter(ABC):
     def point(self, name: str) -> Point:
         """A point by its name."""
         return next(point for point in self.mechanism.points if point.name == name)
+
+    def zero_poses(self) -> dict[str, Pose]:
+        """Where bodies stand where all positions are 0."""
+        poses = {GROUND: Pose.identity()}
+        for joint in self.joints:
+            poses[joint.child] = poses[joint.parent] @ pose_of(joint)
+        return poses
 
     def own_name(self, wanted: str) -> str:
         """A name that nothing in the file has yet."""
