@@ -21,6 +21,7 @@ What was compared with what nobody of this project made. `make verify` computes 
 row is an assertion of the test that is named with it, and the test fails where the deviation is larger than allowed.
 Published studies as a whole are compared by `robodyn reproduce`, logs of machines by
 [`robodyn validate`](fitting.md#proof-on-data-that-were-not-seen). `verify/README.md` says how your own log gets a row.
+Drake is compared where it is installed; `tests/references/test_drake.py` says how.
 """
 
 
