@@ -1,6 +1,7 @@
 """Does one drive with all hidden causes run alike in C and in lanes, and has each cause a bar of its own?"""
 
 import shutil
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,6 +11,7 @@ import robodyn as rd
 from robodyn.analysis.budget import split_deviation
 from robodyn.analysis.commissioning import dress, endurance_of, find_drive, robot_endurance
 from robodyn.analysis.commissioning.endurance import path_of
+from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.computation.engine.pack import lanes_are_there
 from robodyn.exchange.codegen import write_c
 
@@ -87,3 +89,19 @@ def test_a_robot_holds_as_long_as_its_drive_alone_and_as_its_simulation_says():
     current = held.load.torque / (40 * 0.10185)
     expected = block.parameters["resistance"] * current**2 * block.parameters["winding_resistance"] / 35.0
     assert rate == pytest.approx(expected, rel=0.1)
+
+
+def test_amplitudes_of_hidden_causes_are_fitted_to_a_recorded_motion():
+    plain = {"friction": "none", "cogging": 0.003, "cogging_order": 24.0, "transmission_error": 2e-4}
+    found = dress(one_joint(), {"all": plain}, start={"elbow": 0.3})
+    scenario = rd.move(found.scenario, {"elbow": 0.35}, speed=0.5).scenario.replaced(duration=0.15)
+    times = np.linspace(0.0, 0.15, 300)
+    run = rd.simulate(scenario.replaced(recording=rd.Recording(times=tuple(times))))
+    names = ("elbow.position", "elbow.motor.current")
+    infos = tuple(replace(info, rate=None) for name in names for info in run.infos if info.name == name)
+    recorded = replace(run, values=np.column_stack([run[name].values for name in names]), infos=infos, probes=None)
+    true = {"elbow.cogging.amplitude": 0.3, "elbow.transmission_error.amplitude": 2e-4}
+    guess = scenario.with_numbers({"elbow.cogging.amplitude": 0.2, "elbow.transmission_error.amplitude": 1.5e-4})
+    fit = fit_parameters(guess, recorded, tuple(true))
+    for name, value in true.items():
+        assert fit.values[name] == pytest.approx(value, rel=0.01)

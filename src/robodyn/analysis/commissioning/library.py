@@ -428,7 +428,7 @@ def find_drive(name: str, library: Mapping[str, NamedDrive] | None = None, key: 
         return library[exact[plain(name)]]
     begins = [one for one in library if plain(one).startswith(plain(name)) or plain(name) in plain(one)] if name else []
     remedy = f"did you mean {' or '.join(repr(one) for one in begins[:4])}?" if begins else nearest(name, library)
-    refuse(key, f"there is no drive '{name}'", f"{remedy} robodyn drives lists them")
+    refuse(key, f"there is no drive '{name}'", f"{remedy}; robodyn drives lists all")
 
 
 # --------------------------------------------------------------------------------------------------
