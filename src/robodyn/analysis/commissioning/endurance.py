@@ -15,6 +15,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from robodyn.analysis.commissioning.library import NamedDrive
+from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.base.errors import FlawList
 from robodyn.base.lazy import Displayed
 from robodyn.base.waiting import report_progress
@@ -186,6 +187,17 @@ def _hold(path: HeatPath, drive: str, load: float, peak: float, guessed: tuple[s
     return HeldDrive(path.name, drive, path.hold(load), continuous, curve, guessed)
 
 
+def _standing(scenario: Scenario, joints: Sequence[str]) -> list[float]:
+    """Torques of the drives that hold a robot: those of its rest, or of its weight where it does not start at rest."""
+    if scenario.initialisation == "at_rest":
+        run = simulate(scenario.replaced(duration=min(scenario.duration, 1e-3)))
+        return [abs(float(run[f"{joint}.motor.torque"].values[0])) for joint in joints]
+    dynamics = MachineDynamics(scenario.machine)
+    places = {name: q for name, q in scenario.initial.items() if name.endswith(".position")}
+    forces = dynamics.holding_forces(dynamics.positions_at(places), joints)
+    return [abs(float(force)) for force in forces]
+
+
 def _peak(blocks: Mapping[str, Block], joint: str) -> float:
     """The largest torque that the joint's controller asks for, 0 where it has no limit."""
     for name, key in ((f"{joint}.velocity_loop", "limit"), (f"{joint}.limit", "upper")):
@@ -208,14 +220,10 @@ def robot_endurance(scenario: Scenario, ambient: float = REFERENCE, start: float
         remedy = "dress it with heat = true (robodyn dress --heat), or ask for a drive by its name"
         flaws.add("blocks", "none has the law motor_heat: nothing is known of what warms up", remedy)
     flaws.raise_if_any(f"endurance of '{scenario.name}'")
-    # Standing still, drives exert what they exert at the first instant.
-    step = scenario.replaced(duration=min(scenario.duration, 1e-3))
-    run = simulate(step)
-    held = []
-    for heat in heats:
+    held, torques = [], _standing(scenario, [heat.name.removesuffix(".heat") for heat in heats])
+    for heat, torque in zip(heats, torques, strict=True):
         joint = heat.name.removesuffix(".heat")
         motor = str(heat.inputs["current"]).rpartition(".")[0]
-        torque = abs(float(run[f"{motor}.torque"].values[-1]))
         limits = blocks.get(f"{joint}.protection")
         limit = limits.parameters["trip"] if limits else math.inf
         numbers = {key: float(heat.parameters[key]) for key in HEAT}
