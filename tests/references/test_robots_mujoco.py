@@ -8,9 +8,10 @@ import mujoco
 import numpy as np
 import pytest
 from support.mujoco_robots import MujocoPair
-from support.robot_files import OWN
+from support.robot_files import OWN, example_robot
 
 import robodyn as rd
+from robodyn.analysis.mechanics.machine_dynamics import compare_mechanics
 
 NEAR = 1e-9
 PATH = OWN / "arm.xml"
@@ -69,3 +70,14 @@ def test_a_swing_of_one_second_is_that_of_mujoco(pair, proof):
     """The arm, and a body in flight with a bell on it, without springs and losses."""
     what, source = "swing of an MJCF arm and flight of a body, 1 s", f"MuJoCo {mujoco.__version__}, steps of 0.1 ms"
     proof(what, kind="program", source=source, deviation=pair.compare_swing(), within=1e-6, unit="rad")
+
+
+def test_an_exported_robot_is_in_mujoco_what_it_is_here(tmp_path):
+    """SO-101 from URDF: what MuJoCo computes of the exported MJCF, against the machine that was read back from it."""
+    scenario = rd.import_robot(example_robot("so101.urdf")).scenario()
+    path = tmp_path / "so101.xml"
+    path.write_text(rd.export_robot(scenario, path, "mjcf").text)
+    there = MujocoPair(path, ["/"])
+    assert compare_mechanics(scenario.machine, there.machine) < 1e-12
+    rng = np.random.default_rng(6)
+    assert max(max(there.compare(rng)[:2]) for _ in range(3)) < NEAR
