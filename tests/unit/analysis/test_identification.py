@@ -261,6 +261,11 @@ def test_a_robust_fit_takes_no_notice_of_spikes():
     k = plan.base.names.index("shoulder.friction.coulomb")
     plain, robust = (abs(plan.estimate(rows, flag).beta[k] - 6.0) for flag in (False, True))
     assert robust < 0.5 * plain
+    # Nobody needs to ask for it: outliers beyond doubt are seen, and what was done about them is said.
+    found = identify(coupled_arm(), data, cutoff=15.0)
+    assert any("outliers" in warning for warning in found.warnings)
+    assert abs(found.numbers["shoulder.friction.coulomb"] - 6.0) < 0.5 * plain
+    assert not any("outliers" in warning for warning in found_once().warnings)
 
 
 def test_bodies_that_are_found_could_exist():

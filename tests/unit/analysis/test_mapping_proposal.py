@@ -214,6 +214,23 @@ def test_offsets_of_efforts_are_written_with_the_mapping_and_known_to_validate(t
     assert "cannot be written" in told.output
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [("sign = -1", "runs against the derivative of elbow.position"), ('unit = "deg"', "57.3 times the derivative")],
+)
+def test_a_mapping_that_contradicts_itself_is_refused(tmp_path, line, message):
+    time, columns, _ = clean("scara")
+    path = write(tmp_path / "log.csv", time, columns)
+    mapped = f'[signals."elbow.position"]\ncolumn = "q2"\n{line}\n[signals."elbow.velocity"]\ncolumn = "dq2"\n'
+    (tmp_path / "map.toml").write_text(mapped, encoding="utf-8")
+    with pytest.raises(ModelError, match=message):
+        read_measured(path, tmp_path / "map.toml")
+    twice = mapped.replace(line, "").replace('"dq2"', '"q2"')
+    (tmp_path / "map.toml").write_text(twice, encoding="utf-8")
+    with pytest.raises(ModelError, match="is made of column 'q2', and so is elbow.position"):
+        read_measured(path, tmp_path / "map.toml")
+
+
 def test_columns_that_cannot_be_positions_are_refused(tmp_path):
     time, columns, _ = clean("scara")
     path = write(tmp_path / "few.csv", time, {name: columns[name] for name in ("q1", "tau1", "tau2")})

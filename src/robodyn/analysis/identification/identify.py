@@ -322,7 +322,7 @@ def identify(
         data: recordings with `<joint>.position` of every joint and forces of drives, see `find_efforts`.
         cutoff: of the low-pass [Hz]; by default twice the frequency up to which positions rise out of their noise.
         held_out: share of the rows that takes no part in the fit: whole recordings at the end where there are several.
-        robust: whether rows far off count less (Huber).
+        robust: whether rows far off count less (Huber), as they do anyway where some are outliers beyond doubt.
         offsets: whether each measured effort may have an unknown constant.
 
     Raises:
@@ -333,8 +333,11 @@ def identify(
     plan = plan_identification(scenario, runs[0], offsets)
     rows = plan.choose_rows([plan.prepare(run, cutoff) for run in runs], held_out, cutoff is None)
     fitted, held = split_rows(rows, held_out)
-    found = _summarise(plan.regressor, plan.base, plan.estimate(fitted, robust), fitted, held)
-    notes = dict.fromkeys(note for own in rows for note in own.notes)
+    estimate, notes = plan.estimate(fitted, robust), dict.fromkeys(note for own in rows for note in own.notes)
+    if not robust and (outliers := estimate.outliers):
+        estimate = plan.estimate(fitted, True)
+        notes[f"{outliers} rows are far off what all others say (outliers): rows far off count less (Huber)"] = None
+    found = _summarise(plan.regressor, plan.base, estimate, fitted, held)
     return replace(found, warnings=(*plan.notes, *notes, *found.warnings), offsets=plan.find_offsets(found))
 
 

@@ -30,6 +30,8 @@ ROUNDS = 12
 STEADY = 1e-3
 HUBER = 1.345
 """Noise beyond which a row counts less: 95 % as efficient as least squares on normal noise (Huber 1981)."""
+OUTLIER, FEW, RARE = 10.0, 3, 0.05
+"""Robust deviations beyond which a row is an outlier; how many are none, and the share from which on they are noise."""
 UNKNOWN = 1e-8
 """Singular value of X, columns of one length, by the largest, below which the data say nothing."""
 
@@ -55,6 +57,15 @@ class Estimate:
     def spread(self) -> Spread:
         """Of beta."""
         return find_spread(self.parts, self.known)
+
+    @property
+    def outliers(self) -> int:
+        """Residuals beyond all that noise or a lacking law make, 0 where there are no more than a few."""
+        e = np.abs(np.concatenate(self.residuals))
+        with np.errstate(invalid="ignore"):
+            usual = 1.4826 * np.nanmedian(np.where(np.isfinite(e).any(axis=0), e, 0.0), axis=0)
+            far = int(np.sum(e > OUTLIER * usual))
+        return far if far > FEW and far < RARE * np.isfinite(e).sum() else 0
 
 
 def estimate(rows: Sequence[RegressionRows], start: Floats, robust: bool = False) -> Estimate:

@@ -157,6 +157,8 @@ def refine_delay(at: Floats, x: Floats, curve: Callable[[Floats], Floats], rate:
 # Measured data as a run: signals of a file in SI, do they match those of a model, and how far is a run from them?
 
 
+SURE = 0.95
+"""Correlation of a position with the integral of its speed from which on the two belong together."""
 SAME_RATE = 1e-3
 """Difference of two sample rates, by their ratio's next whole number, that is none."""
 
@@ -170,7 +172,46 @@ def read_measured(path: str | Path, mapping: DataMapping | str | Path | None = N
     """
     path = Path(path)
     known = mapping if isinstance(mapping, DataMapping) or mapping is None else read_mapping(mapping)
-    return as_run(read_samples(path, known), path)
+    run = as_run(read_samples(path, known), path)
+    if known is not None and known.signals:
+        _refuse_contradictions(run, f"{path} by {known.source}" if known.source else str(path))
+    return run
+
+
+CLOSE = 1.5
+"""Ratio of a speed to the derivative of its position from which on one of them is in another unit."""
+JUDGED = 20_000
+"""Rows by which a mapping is judged."""
+
+
+def _refuse_contradictions(run: Run, source: str) -> None:
+    """Refuse a mapping by which a speed is not the derivative of its position: one of their signs or units is wrong."""
+    flaws = FlawList()
+    for name in (name for name in run.names if name.endswith(".velocity")):
+        place = f"{name.removesuffix('.velocity')}.position"
+        if place not in run:
+            continue
+        columns = [run[one].values[:JUDGED] for one in (place, name)]
+        there = (
+            np.isfinite(columns[0]) & np.isfinite(columns[1]) & np.concatenate([[True], np.diff(run.time[:JUDGED]) > 0])
+        )
+        time, q, v = run.time[:JUDGED][there], columns[0][there], columns[1][there]
+        if time.size < 100:
+            continue
+        # A position is the integral of its speed, in which noise counts little.
+        way = np.concatenate([[0.0], np.cumsum(0.5 * (v[1:] + v[:-1]) * np.diff(time))])
+        trend = np.column_stack([np.ones(time.size), time])
+        way, q = (x - trend @ np.linalg.lstsq(trend, x)[0] for x in (way, q))
+        size = np.linalg.norm(way) * np.linalg.norm(q)
+        alike = float(way @ q / size) if size > 0 else 0.0
+        ratio = float(np.linalg.norm(way)) / max(float(np.linalg.norm(q)), 1e-300)
+        key = f"signals.{name}"
+        if alike < -SURE:
+            flaws.add(f"{key}.sign", f"runs against the derivative of {place}", "sign = -1 in one of the two")
+        elif alike > SURE and not 1 / CLOSE < ratio < CLOSE:
+            what = f"is {ratio:.4g} times the derivative of {place}"
+            flaws.add(f"{key}.unit", what, "look at unit, gear and factor of both, and at the unit of the times")
+    flaws.raise_if_any(source)
 
 
 def as_run(data: Samples, path: Path) -> Run:
