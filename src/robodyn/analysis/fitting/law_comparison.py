@@ -604,6 +604,12 @@ def compare_laws(
     experiments = list_experiments(data)
     places = _find_places(scenario, blocks, experiments)
     settings |= {"held_out": held_out}
+    # Where efforts were measured too, searches start from what inverse dynamics says.
+    levels = _identify_levels(scenario, [one.data for one in experiments], held_out)
+    for k, place in enumerate(places):
+        coulomb, viscous = levels.get(place.name, (0.0, 0.0))
+        if coulomb > 0 and viscous > 0:
+            places[k] = replace(place, coulomb=coulomb, viscous=viscous)
 
     # The simplest law first: others begin with its levels, and with what else was free.
     counts, fits, failures = dict[str, int](), dict[str, Fit](), dict[str, str]()
@@ -636,7 +642,20 @@ def compare_laws(
     squares = {law: _mean_squares(fit, noise) for law, fit in fits.items()}
     n = _independent(fits[min(squares, key=lambda law: squares[law][0])])
     judged = [_judge(law, _remark(fit), counts[law], n, squares[law]) for law, fit in fits.items()]
+    if SIMPLEST in squares:
+        judged = [replace(row, gain=1 - squares[row.law][1] / squares[SIMPLEST][1]) for row in judged]
     return LawComparison((*sorted(judged, key=lambda row: row.bic), *failed))
+
+
+def _identify_levels(scenario: Scenario, runs: Sequence[Run], held_out: float) -> dict[str, tuple[float, float]]:
+    """Coulomb and viscous levels of each place by inverse dynamics; none where the data lack positions or efforts."""
+    try:
+        contest = prepare_contest(scenario, runs, None, held_out)
+    except ModelError:
+        return {}
+    theta = contest.search([SIMPLEST], contest.begin([SIMPLEST], {}))
+    table = theta.reshape(len(contest.places), -1).tolist()
+    return {place: (coulomb, viscous) for place, (coulomb, viscous) in zip(contest.places, table, strict=True)}
 
 
 def _find_places(scenario: Scenario, blocks: Sequence[Block], experiments: Sequence[Experiment]) -> list[FrictionPlace]:

@@ -244,7 +244,8 @@ def draw_validation(found: Validation) -> Figure:
             ax.plot(growth.ahead, growth.nominal, color=COLOURS[2], linewidth=LINE_WIDTH, label="nominal")
         ax.plot(growth.ahead, growth.line, color="0.4", linewidth=LINE_WIDTH, linestyle="--", label="line")
         unit = next(p.unit for p in found.predictions if p.signal == name)
-        ax.set_yscale("log")
+        # Errors of simulated data may be none at all.
+        ax.set_yscale("log" if np.all(growth.line > 0) and np.any(growth.rms > 0) else "linear")
         finish_axes(ax, f"error of {name}", unit)
     label_bottom(axes, "time ahead", "s")
     figure.align_ylabels(axes)
