@@ -84,8 +84,8 @@ def test_a_simulation_gives_motors_and_angles_the_same_power(system):
     run = rd.simulate(parallel_ankle().with_numbers({"duration": 0.22}))
     assert run.outcome.ok
     t = 0.22
-    y = {name: [float(run[f"{name}.position"](t))] for name in ("pitch", "roll")}
-    J = map_parallel_joint(system, MOTORS, y).jacobian[0, 0]
+    y = {name: float(run[f"{name}.position"](t)) for name in ("pitch", "roll")}
+    J = map_parallel_joint(system, MOTORS, {name: [value] for name, value in y.items()}, y).jacobian[0, 0]
     rates = np.array([float(run[f"{name}.velocity"](t)) for name in ("pitch", "roll")])
     motors = np.array([float(run[f"{name}.velocity"](t)) for name in MOTORS])
     torques = np.array([float(run[f"{name}.torque"](t)) for name in ("left_drive", "right_drive")])
@@ -113,3 +113,8 @@ def test_the_stand_in_is_exact_where_it_is_taken_and_not_elsewhere(ankle):
 def test_what_does_not_fit_is_said(system, motors, grid, sentence):
     with pytest.raises(rd.ModelError, match=sentence):
         map_parallel_joint(system, motors, grid)
+
+
+def test_a_stand_in_is_taken_within_the_limits(system):
+    with pytest.raises(rd.ModelError, match=r"start.pitch: is 2 rad, its grid within its limits goes from -0.8 to 0.5"):
+        map_parallel_joint(system, MOTORS, {"pitch": [-0.8, 0.5], "roll": [-0.2, 0.2]}, {"pitch": 2.0})

@@ -223,9 +223,15 @@ def map_parallel_joint(
     # The posture of the stand-in, and from there what can be reached without passing a singular posture.
     begin = kinematics.forward(kinematics.at(kinematics.start).s)
     wanted = [(start or {}).get(angle, value) for angle, value in zip(angles, kinematics.at(begin.q).p, strict=True)]
+    flaws = FlawList()
+    for angle, y, column, (low, high) in zip(angles, wanted, values, own, strict=True):
+        least, most = max(low, column[0]), min(high, column[-1])
+        if not least <= y <= most:
+            what = f"is {y:.4g} rad, its grid within its limits goes from {least:.4g} to {most:.4g}"
+            flaws.add(f"start.{angle}", what, "take the stand-in at a place of the grid")
+    flaws.raise_if_any("parallel joint")
     home = kinematics.inverse(wanted, begin.q)
     if not home.solved:
-        flaws = FlawList()
         flaws.add(
             "start", f"the loops do not close there, {home.residual:.3g} m or rad are left", "choose other angles"
         )
