@@ -81,7 +81,7 @@ def compare_mujoco(duration: float, moved: float) -> Iterator[Row]:
         data = mujoco.MjData(model)
         mujoco.mj_step(model, data, nstep=round(duration / model.opt.timestep))
         theirs, name = 1e6 * abs(float(data.qpos[0])), f"MuJoCo {mujoco.__version__}, {label}"
-        yield Row(f"creep in {duration:g} s", 1e6 * moved, "urad", rival=theirs, rival_name=name)
+        yield Row(f"creep in {duration:g} s, {name}", 1e6 * moved, "urad", rival=theirs, rival_name=name)
 
 
 def compare_newton(duration: float, moved: float) -> Iterator[Row]:
@@ -103,4 +103,4 @@ def compare_newton(duration: float, moved: float) -> Iterator[Row]:
         newton.eval_ik(model, now, now.joint_q, now.joint_qd)
         theirs = 1e6 * abs(float(np.array(now.joint_q.numpy())[0]))
         name = f"Newton {newton.__version__} {label}, 1 ms"
-        yield Row(f"creep in {duration:g} s", 1e6 * moved, "urad", rival=theirs, rival_name=name)
+        yield Row(f"creep in {duration:g} s, {name}", 1e6 * moved, "urad", rival=theirs, rival_name=name)

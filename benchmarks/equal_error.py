@@ -66,7 +66,7 @@ def measure(size: Size) -> Findings:
     timings = time_interleaved(contenders, size.rounds)
     rows: list[Row] = [
         timings.row(
-            f"{size.duration:g} s of the swinging arm within {ERROR:g} rad",
+            f"{size.duration:g} s of the swinging arm within {ERROR:g} rad" + (f", {label}" if label else ""),
             "ours",
             "ms",
             1e3,
