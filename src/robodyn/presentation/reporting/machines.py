@@ -137,10 +137,14 @@ def show_parallel_joint(found: ParallelJoint) -> Display:
         f"{100 * stand_in.there:.3g} % can be reached",
         "over all that can be reached, in % of the stand-in's torque, and the error of motors that follow its map:",
         Table(("angle", "least torque [%]", "largest torque [%]", "angle error [deg]"), held),
-        f"rotors couple the angles by up to {100 * found.coupling:.3g} % of the geometric mean of theirs; "
-        f"the stand-in's are wrong by up to {100 * found.rotor_error:.3g} %, coupling included",
         DisplayFigure("Torques and errors over the angles", lambda: draw_parallel_joint(found), "plot"),
     ]
+    said: list[Part] = []
+    if np.isfinite(found.coupling):
+        said.append(f"rotors couple the angles by up to {100 * found.coupling:.3g} % of the geometric mean of theirs")
+    if np.isfinite(found.rotor_error):
+        said.append(f"the stand-in's rotors are wrong by up to {100 * found.rotor_error:.3g} %, coupling included")
+    parts[-1:-1] = said
     return Display(f"Parallel joint {' and '.join(found.angles)}", parts)
 
 
