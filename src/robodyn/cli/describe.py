@@ -446,13 +446,13 @@ def drives(
     """Drives by name: list them, compare some, or tell every number of one with its source.
 
     name (NAME): Drives, or patterns such as "XM*"; all if not given.
-    compare: Compare several side by side, drawn too where they are more than 12.
+    compare: Set them side by side: continuous and peak torque, speed, reflected inertia, friction, play, mass.
     family: spur, planetary, strain-wave or ball-screw.
     library: TOML file with drives of your own.
     """
     from robodyn.analysis.commissioning.library import compare_drives
 
-    return compare_drives(name, library, family)
+    return compare_drives(name, library, family, compare)
 
 
 @command("endurance", plot="Draw the time to trip over the load into this file.")

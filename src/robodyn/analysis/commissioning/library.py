@@ -509,16 +509,20 @@ def _finish(
 
 @dataclass(frozen=True, eq=False)
 class DriveComparison(Displayed):
-    """Some drives of the library, to be compared."""
+    """Some drives of the library, listed, or side by side with all that one compares."""
 
     JSON = """
     drives
     """
     drives: tuple[NamedDrive, ...]
+    side_by_side: bool = False
 
 
 def compare_drives(
-    names: Iterable[str] = (), library: str | Path | None = None, family: str | None = None
+    names: Iterable[str] = (),
+    library: str | Path | None = None,
+    family: str | None = None,
+    side_by_side: bool = False,
 ) -> DriveComparison:
     """Drives by names or patterns such as "XM*", all by default, those of one family if wanted.
 
@@ -537,4 +541,5 @@ def compare_drives(
             flaws.extend(error.flaws)
     flaws.raise_if_any("drives")
     drives = (chosen or known).values()
-    return DriveComparison(tuple(one for one in drives if family is None or one.actuator.family == family))
+    fitting = tuple(one for one in drives if family is None or one.actuator.family == family)
+    return DriveComparison(fitting, side_by_side)

@@ -20,23 +20,39 @@ if TYPE_CHECKING:
 ZERO = 273.15
 
 
+MOST_CURVES = 12
+"""Drives whose curves are told apart; more of them are points."""
+
+
 def draw_drives(found: DriveComparison) -> Figure:
-    """A figure of torque over speed: what each drive can give for a moment, dashed what it gives without end."""
+    """A figure of torque over speed: what each drive can give for a moment, dashed what it gives without end.
+
+    Of many drives it shows peak torque over no-load speed.
+    """
     figure, axes = panel_figure(1)
     ax = axes[0]
-    for k, drive in enumerate(found.drives):
-        top = drive.get("no_load_speed")
-        if top is None:
-            continue
-        end = drive.actuator.speeds[-1] if drive.actuator.speeds else top
-        speeds = np.linspace(0.0, max(top, end), 200)
+    turning = [drive for drive in found.drives if drive.get("no_load_speed") is not None]
+    if len(turning) > MOST_CURVES:
+        families = sorted({drive.actuator.family for drive in turning})
+        for drive in turning:
+            colour = COLOURS[families.index(drive.actuator.family)]
+            place = (drive["no_load_speed"], drive["peak_torque"])
+            ax.loglog(*place, "o", color=colour, markersize=3)
+            ax.annotate(drive.name, place, (3, 2), textcoords="offset points", fontsize=5, color=colour)
+        finish_axes(ax, "peak torque [N m]")
+        label_bottom(axes, "no-load speed [rad/s]")
+        return figure
+    for k, drive in enumerate(turning):
+        end = drive.actuator.speeds[-1] if drive.actuator.speeds else drive["no_load_speed"]
+        speeds = np.linspace(0.0, max(drive["no_load_speed"], end), 200)
         torques = np.array([drive.torque_at(float(speed)) for speed in speeds])
         colour = COLOURS[k % len(COLOURS)]
         ax.plot(speeds, torques, color=colour, label=drive.name)
         ax.plot(speeds, np.minimum(torques, drive["rated_torque"]), color=colour, linestyle="--", linewidth=0.9)
     ax.set_ylim(bottom=0)
     ax.set_xlim(left=0)
-    legend_beside(ax)
+    if turning:
+        legend_beside(ax)
     finish_axes(ax, "torque [N m]")
     label_bottom(axes, "speed of the output [rad/s]")
     return figure
@@ -74,6 +90,8 @@ HEADS = (
     "drive", "family", "ratio", "peak [N m]", "continuous [N m]", "no load [rpm]", "reflected inertia [kg m^2]",
     "friction [N m]", "play [arcmin]", "mass [kg]", "peak / mass [N m/kg]",
 )  # fmt: skip
+LISTED = 6
+"""Columns of a list; all of them side by side."""
 
 
 def _row(drive: NamedDrive) -> tuple[Any, ...]:
@@ -98,18 +116,23 @@ def _row(drive: NamedDrive) -> tuple[Any, ...]:
 
 @shows
 def show_drives(found: DriveComparison) -> Display:
-    """All drives in lines; of a single one, every number with its source."""
-    pictures = [DisplayFigure("plot", lambda: draw_drives(found))] if len(found.drives) <= 12 else []
+    """All drives in lines, with their sources or side by side; of a single one, every number with its source."""
+    picture = DisplayFigure("plot", lambda: draw_drives(found))
     table = Table(HEADS, [_row(drive) for drive in found.drives], most=200)
-    if len(found.drives) == 1:
+    if len(found.drives) == 1 and not found.side_by_side:
         drive = found.drives[0]
         numbers = [(key, f"{number.value:.5g}", number.source) for key, number in drive.numbers.items()]
-        rows: list[Any] = [table, Table(("number", "value (SI)", "source"), numbers, most=200)]
+        parts: list[Any] = [table, Table(("number", "value (SI)", "source"), numbers, most=200)]
         if models := drive.friction_models():
-            rows.append(f"friction {', '.join(models)} identified by github.com/Rhoban/bam: dress it with one of them")
-        return Display(f"Drive {drive.name}", (*rows, *pictures))
+            parts.append(f"friction {', '.join(models)} identified by github.com/Rhoban/bam: dress it with one of them")
+        return Display(f"Drive {drive.name}", (*parts, picture))
+    if not found.side_by_side:
+        rows = []
+        for drive in found.drives:
+            rows.append((*_row(drive)[:LISTED], ", ".join(drive.friction_models()), drive.actuator.source))
+        table = Table((*HEADS[:LISTED], "identified friction", "source"), rows, most=200)
     said = "~ is estimated by a rule, which robodyn drives NAME tells; of screws N, N s/m and kg."
-    return Display(f"{len(found.drives)} drives", (table, said, *pictures))
+    return Display(f"{len(found.drives)} drives", (table, said, picture))
 
 
 def _celsius(temperature: float) -> str:
