@@ -212,6 +212,7 @@ def identify(
     held_out: float = 0.25,
     robust: bool = False,
     offsets: bool = True,
+    gains: bool = False,
     setting: Texts = (),
     out: Path | None = None,
     map_out: Path | None = None,
@@ -227,7 +228,8 @@ def identify(
     held_out: Share of the rows for the proof, 0 to 1.
     robust: Rows far off count less.
     offsets: Estimate a constant offset of every effort.
-    setting (--set): Change a number: name=value.
+    gains: Estimate the true size of every effort, by recordings with a known load.
+    setting (--set): Change a number: name=value; a known load of one recording: FILE:name=value.
     out: Write the new numbers here (.toml), over the scenario's.
     map_out: Write the mapping with the offsets of efforts that were found here (.toml), for `validate`.
     compare_laws: Compare laws of friction, losses and ripple instead, alone and together, on the rows for the proof.
@@ -239,14 +241,17 @@ def identify(
     refuse_ending("--out", out, ".toml")
     refuse_ending("--report", report, ".html")
     refuse_ending("--map-out", map_out, ".toml")
-    what = load_single(scenario, setting)
-    runs = [read_data(path, mapping) for path in data]
+    what, experiments = _experiments(scenario, data, mapping, setting)
+    runs, loads = [one.data for one in experiments], [dict(one.numbers) for one in experiments]
+    common = [change for change in setting if change.partition(":")[0] not in {path.name for path in data}]
     if compare_laws:
-        if out or report or map_out:
-            raise fail("--compare-laws: has no effect on --out, --map-out, --plot and --report: take the best law")
+        if out or report or map_out or gains or any(loads):
+            raise fail("--compare-laws: goes with none of --out, --map-out, --plot, --report, --gains and loads")
         return compare_friction_laws(what, runs, cutoff=cutoff, held_out=held_out)
-    found = identify(what, runs, cutoff=cutoff, held_out=held_out, robust=robust, offsets=offsets)
-    write_numbers(scenario, setting, found.numbers, out)
+    found = identify(
+        what, runs, cutoff=cutoff, held_out=held_out, robust=robust, offsets=offsets, loads=loads, gains=gains
+    )
+    write_numbers(scenario, common, found.numbers, out)
     if map_out is not None:
         _write_offsets(found, mapping, runs[0].names, map_out)
     if report is not None:

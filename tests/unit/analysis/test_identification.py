@@ -268,6 +268,33 @@ def test_a_robust_fit_takes_no_notice_of_spikes():
     assert not any("outliers" in warning for warning in found_once().warnings)
 
 
+def test_gains_of_drives_are_told_by_a_known_load_and_by_nothing_else():
+    """Efforts in per cent, or by a wrong torque constant: the same motion without and with 2 kg more in the hand."""
+    t, q, efforts = truth()
+    arm = coupled_arm()
+    load = {"forearm.mass": arm.numbers()["forearm.mass"].value + 2.0}
+    _, v, a = series(t)
+    heavy = [MachineDynamics(arm.with_numbers(load).machine), MachineDynamics(arm.machine)]
+    more = np.array([heavy[0].inverse_dynamics(*s) - heavy[1].inverse_dynamics(*s) for s in zip(q, v, a, strict=True)])
+    loaded = efforts + np.column_stack([more[:, 0] - more[:, 1] / 2, more[:, 1] / 2])
+    rng, scale = np.random.default_rng(3), np.array([1 / 1.25, 1 / 0.8])
+    logs = [
+        record(seed, **{
+            f"{axis}.push.torque": values[:, k] * scale[k] + LEVELS[k] * rng.normal(size=t.size)
+            for k, axis in enumerate(AXES)
+        })
+        for seed, values in enumerate((efforts, loaded))
+    ]  # fmt: skip
+    found = identify(arm, logs, loads=[{}, load], gains=True, held_out=0, cutoff=15.0)
+    for axis, right in zip(AXES, (1.25, 0.8), strict=True):
+        gain, deviation = found.gains[axis]
+        assert gain == pytest.approx(right, rel=0.01)
+        assert abs(gain - right) < 4 * deviation
+    assert found.numbers["motor.friction.coulomb"] == pytest.approx(3.0, rel=0.03)
+    with pytest.raises(ModelError, match="not told without a known load"):
+        identify(arm, logs, gains=True, cutoff=15.0)
+
+
 def test_bodies_that_are_found_could_exist():
     regressor = make_regressor(coupled_arm())
     base = find_base_parameters(regressor)

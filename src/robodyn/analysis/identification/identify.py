@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -25,16 +25,17 @@ from robodyn.analysis.identification.regressor import (
     BaseParameters,
     Regressor,
     body_numbers,
+    body_parameters,
     find_base_parameters,
     make_regressor,
 )
 from robodyn.analysis.measurement.measured import match_measured, without
-from robodyn.base.errors import FlawList, ModelError, refuse_unknown
+from robodyn.base.errors import FlawList, ModelError, refuse, refuse_unknown
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
-from robodyn.description.model import Scenario
+from robodyn.description.model import Body, Scenario
 
 # --------------------------------------------------------------------------------------------------
 # Identification, as a result: base parameters with intervals, possible bodies, and predictions of each joint.
@@ -92,6 +93,7 @@ class Identification:
         lost: how much the sum of squares by the noise grew by making bodies possible; gap: how clear the rank is.
         doubt: why the intervals are no 95 % ones, empty where nothing speaks against them.
         offsets: constants of measured signals [SI] that the data tell, which a mapping takes off: see `with_offsets`.
+        gains: true by measured effort of each drive and its standard deviation, where known loads told them.
         time, measured, predicted, fitted: forces of all joints (n, joints) at the rows, nan where one is not used, and
             which rows took part in the fit.
     """
@@ -109,6 +111,8 @@ class Identification:
     rank_gap = gap
     without_effect = silent
     doubt: why the intervals are no 95 % ones, or empty
+    offsets: of measured signals, by name [SI]
+    gains: of drives, true by measured effort and its standard deviation
     warnings
     """
     joints: tuple[str, ...]
@@ -130,6 +134,7 @@ class Identification:
     predicted: Floats
     fitted: Floats
     offsets: dict[str, float] = field(default_factory=dict)
+    gains: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 def interval_heading(doubt: str) -> str:
@@ -315,6 +320,8 @@ def identify(
     held_out: float = HELD_OUT,
     robust: bool = False,
     offsets: bool = True,
+    loads: Sequence[Mapping[str, float]] = (),
+    gains: bool = False,
 ) -> Identification:
     """Find inertial parameters, rotors, friction and stiffness of a machine from measured motions and efforts.
 
@@ -324,6 +331,8 @@ def identify(
         held_out: share of the rows that takes no part in the fit: whole recordings at the end where there are several.
         robust: whether rows far off count less (Huber), as they do anyway where some are outliers beyond doubt.
         offsets: whether each measured effort may have an unknown constant.
+        loads: numbers of the scenario that a recording was made with, such as a known payload's mass, for each one.
+        gains: whether the efforts' own scale is unknown too: recordings with and without a known load tell it.
 
     Raises:
         ModelError: for machines and data that this cannot be done with, with the remedy.
@@ -332,13 +341,21 @@ def identify(
     _check(runs, cutoff, held_out)
     plan = plan_identification(scenario, runs[0], offsets)
     rows = plan.choose_rows([plan.prepare(run, cutoff) for run in runs], held_out, cutoff is None)
+    if loads and len(loads) != len(runs):
+        refuse(
+            "loads", f"are {len(loads)}, recordings {len(runs)}", "give each one its own, {} for none", "identification"
+        )
+    known = [plan.load_of(load) for load in loads] or [np.zeros(len(plan.base.kept))] * len(runs)
+    scales = plan.find_gains(rows, known) if gains else {}
+    rows = [plan.corrected(own, load, scales) for own, load in zip(rows, known, strict=True)]
     fitted, held = split_rows(rows, held_out)
     estimate, notes = plan.estimate(fitted, robust), dict.fromkeys(note for own in rows for note in own.notes)
     if not robust and (outliers := estimate.outliers):
         estimate = plan.estimate(fitted, True)
         notes[f"{outliers} rows are far off what all others say (outliers): rows far off count less (Huber)"] = None
     found = _summarise(plan.regressor, plan.base, estimate, fitted, held)
-    return replace(found, warnings=(*plan.notes, *notes, *found.warnings), offsets=plan.find_offsets(found))
+    return replace(found, warnings=(*plan.notes, *notes, *found.warnings), offsets=plan.find_offsets(found),
+                   gains=scales)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -406,6 +423,51 @@ class IdentificationPlan:
             if error < least:
                 least, rows = error, lower
         return rows
+
+    def load_of(self, numbers: Mapping[str, float]) -> Floats:
+        """What known numbers add to the base parameters."""
+        if not numbers:
+            return np.zeros(len(self.base.kept))
+        loaded = self.system.scenario.with_numbers(dict(numbers))
+        mechanism = loaded.machine.mechanism
+        assert mechanism is not None
+        values = {name: number.value for name, number in loaded.numbers().items()}
+        for body in (one for one in mechanism.bodies if isinstance(one, Body)):
+            values |= {parameter.name: parameter.given for parameter in body_parameters(body)}
+        theta = np.array([values.get(p.name, p.given) for p in self.regressor.parameters])
+        change = np.asarray(self.base.G @ (theta - self.regressor.given))
+        if not np.any(change):
+            what, remedy = f"{', '.join(numbers)} have no effect on efforts", "name the mass of a body that has one"
+            refuse("loads", what, remedy, "identification")
+        return change
+
+    def find_gains(self, rows: Sequence[RegressionRows], known: Sequence[Floats]) -> dict[str, tuple[float, float]]:
+        """True by measured effort of each drive, and its standard deviation, by known loads b of some recordings.
+
+        (1 + d) tau = Y (beta + b):   tau = Y beta - d tau + Y b
+        """
+        if not any(np.any(load) for load in known):
+            what = "are not told without a known load: numbers and gains may grow together"
+            refuse("gains", what, "record again with a known payload, and give its mass as a load", "identification")
+        count = len(self.efforts)
+        wider = []
+        for own, load in zip(rows, known, strict=True):
+            levers = -own.efforts[:, None, :] * self.jacobians.T[None]
+            Y = np.concatenate([own.Y, levers], axis=2)
+            wider.append(replace(own, Y=Y, tau=own.tau - own.Y @ load))
+        start = np.concatenate([self.base.G @ self.regressor.given, np.zeros(count)])
+        found = estimate(wider, start)
+        told = np.linalg.norm(np.linalg.qr(found.known)[0], axis=1)[-count:] > 1 - 1e-6
+        d, deviations = found.beta[-count:], found.spread.deviations[-count:]
+        return {
+            effort.on: (1 + float(x), float(s))
+            for effort, x, s, sure in zip(self.efforts, d, deviations, told, strict=True) if sure
+        }  # fmt: skip
+
+    def corrected(self, rows: RegressionRows, load: Floats, gains: Mapping[str, tuple[float, float]]) -> RegressionRows:
+        """Rows with efforts in their true size, less what a known load needs."""
+        more = np.array([gains[e.on][0] - 1 if e.on in gains else 0.0 for e in self.efforts])
+        return replace(rows, tau=rows.tau + (rows.efforts * more) @ self.jacobians - rows.Y @ load)
 
     def find_offsets(self, found: Identification) -> dict[str, float]:
         """Constants of the measured signals, from those of the efforts that they make and that the data tell."""

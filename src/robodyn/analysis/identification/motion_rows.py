@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import casadi as ca
@@ -227,7 +227,7 @@ class RegressionRows:
     """Rows of one recording: time (n,), Y (n, joints, parameters), tau (n, joints), used (n, joints).
 
     Attributes:
-        rate: of the rows [Hz]; cutoff: of the low-pass [Hz].
+        rate: of the rows [Hz]; cutoff: of the low-pass [Hz]; efforts: as measured, (n, n_efforts).
     """
 
     time: Floats
@@ -237,9 +237,11 @@ class RegressionRows:
     rate: float
     cutoff: float
     notes: tuple[str, ...] = ()
+    efforts: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     def part(self, kept: np.ndarray) -> RegressionRows:
-        return replace(self, time=self.time[kept], Y=self.Y[kept], tau=self.tau[kept], used=self.used[kept])
+        own = {name: getattr(self, name)[kept] for name in ("time", "Y", "tau", "used", "efforts")}
+        return replace(self, **own)
 
 
 def with_joint_positions(regressor: Regressor, data: Run) -> Run:
@@ -323,6 +325,7 @@ class MotionRows:
     rate: float
     cutoff: float
     gaps: int
+    efforts: Floats
     notes: tuple[str, ...] = ()
 
     def filtered(self, cutoff: float | None = None) -> RegressionRows:
@@ -343,7 +346,7 @@ class MotionRows:
         thin = slice(None, None, max(int(self.rate / (PER_CUTOFF * cutoff)), 1))
         return RegressionRows(
             self.time[thin], np.nan_to_num(Y)[thin], np.nan_to_num(tau)[thin], used[thin],
-            self.rate / (thin.step or 1), cutoff, self.notes,
+            self.rate / (thin.step or 1), cutoff, self.notes, np.nan_to_num(smooth(self.efforts, self.rate))[thin],
         )  # fmt: skip
 
 
@@ -368,13 +371,14 @@ def compute_rows(
     q = LowPass(chosen)(np.column_stack([even[name].values for name in positions]), rate)
     v = differentiate(q, rate)
     a = differentiate(v, rate)
-    tau = np.column_stack([effort.of(even) for effort in efforts]) @ jacobians
+    given = np.column_stack([effort.of(even) for effort in efforts])
     # Ten rows for each period of the cutoff are enough for what follows.
     every = max(int(rate / (OVERSAMPLED * chosen)), 1)
     slow = rate / every
     if every > 1:
-        tau = LowPass(ANTI_ALIAS * slow)(tau, rate)
-    q, v, a, tau, time = (part[::every] for part in (q, v, a, tau, even.time))
+        given = LowPass(ANTI_ALIAS * slow)(given, rate)
+    q, v, a, given, time = (part[::every] for part in (q, v, a, given, even.time))
+    tau = given @ jacobians
     present = np.asarray(np.isfinite(np.hstack([q, v, a, tau])).all(axis=1))
     Y = np.full((len(q), len(regressor.joints), len(regressor.parameters)), np.nan)
     forces = np.full(q.shape, np.nan)
@@ -382,7 +386,7 @@ def compute_rows(
     forces[present] = tau[present] - fixed
     gaps = len(assess_clock(data.time).gaps)
     speeds = regressor.speeds(q, v)
-    return MotionRows(regressor, time, Y, forces, present, speeds, slow, chosen, gaps, data.warnings)
+    return MotionRows(regressor, time, Y, forces, present, speeds, slow, chosen, gaps, given, data.warnings)
 
 
 def _even(data: Run, rate: float, cutoff: float) -> Run:
