@@ -13,7 +13,7 @@ from robodyn.base.atomic import write_file
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.units import UnitError
 from robodyn.cli.application import fail, messages
-from robodyn.cli.command import writing
+from robodyn.cli.command import tell_notes, writing
 
 if TYPE_CHECKING:
     from robodyn.computation.assembly import System
@@ -155,7 +155,9 @@ def read_data(path: Path, mapping: Path | None = None) -> Run:
         return load_run(str(path))
     from robodyn.analysis.measurement.measured import read_measured
 
-    return read_measured(path, mapping)
+    data = read_measured(path, mapping)
+    tell_notes([f"{path}: {note}" for note in data.warnings])
+    return data
 
 
 def written_units(source: str, known: Mapping[str, Number]) -> dict[str, str]:

@@ -214,6 +214,17 @@ def test_offsets_of_efforts_are_written_with_the_mapping_and_known_to_validate(t
     assert "cannot be written" in told.output
 
 
+def test_rows_written_twice_are_left_out_for_all_commands_which_is_said(tmp_path):
+    time, columns, signals = clean("scara")
+    rows = np.sort(np.r_[np.arange(400), 200, 300, 301])
+    path = write(tmp_path / "log.csv", time[rows], {signals[name]: x[rows] for name, x in columns.items()})
+    write_scenario(scara(), tmp_path / "scara.toml")
+    told = CliRunner().invoke(app, ["validate", str(tmp_path / "scara.toml"), str(path), "--method", "inverse"])
+    assert told.exit_code == 0, told.output
+    assert "3 rows at the time of the row before are left out" in told.output
+    np.testing.assert_allclose(read_measured(path).time, time[:400], atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [("sign = -1", "runs against the derivative of elbow.position"), ('unit = "deg"', "57.3 times the derivative")],

@@ -29,7 +29,7 @@ from robodyn.analysis.identification.regressor import (
     find_base_parameters,
     make_regressor,
 )
-from robodyn.analysis.measurement.measured import match_measured, without
+from robodyn.analysis.measurement.measured import leave_out_repeats, match_measured, without
 from robodyn.base.errors import FlawList, ModelError, refuse, refuse_unknown
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
@@ -395,9 +395,8 @@ class IdentificationPlan:
         source = str(run.provenance.description.get("file", "measured data"))
         refuse_unknown(of_efforts, run.names, "is not in the data", source)
         unused = [n for n in run.names if n not in units or not (n.endswith(".position") or n in of_efforts)]
-        first = np.concatenate([[True], np.diff(run.time) > 0])
-        ordered = replace(run, time=run.time[first] - run.time[0], values=run.values[first], knots=None)
-        match_measured(without(ordered, unused), units)
+        run = leave_out_repeats(run)
+        match_measured(without(replace(run, time=run.time - run.time[0], knots=None), unused), units)
         return compute_rows(self.reduced, self.efforts, self.jacobians, run, cutoff)
 
     def choose_rows(self, prepared: Sequence[MotionRows], held_out: float, free: bool) -> list[RegressionRows]:

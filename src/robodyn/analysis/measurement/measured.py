@@ -166,13 +166,15 @@ SAME_RATE = 1e-3
 def read_measured(path: str | Path, mapping: DataMapping | str | Path | None = None) -> Run:
     """Measured signals of a file, named like the simulated ones, by a mapping or by the columns' own names.
 
+    Rows at the time of the row before are left out, which the run's warnings say.
+
     Args:
         path: CSV, Parquet, MCAP, ROS bag, .npz, .npy or .mat.
         mapping: what the columns mean, or the TOML file that says so.
     """
     path = Path(path)
     known = mapping if isinstance(mapping, DataMapping) or mapping is None else read_mapping(mapping)
-    run = as_run(read_samples(path, known), path)
+    run = leave_out_repeats(as_run(read_samples(path, known), path))
     if known is not None and known.signals:
         _refuse_contradictions(run, f"{path} by {known.source}" if known.source else str(path))
     return run
@@ -238,16 +240,25 @@ def without(data: Run, names: Collection[str]) -> Run:
     return Run(data.time, data.values[:, kept], infos, data.outcome, data.provenance, warnings=data.warnings)
 
 
+def leave_out_repeats(data: Run) -> Run:
+    """The data without rows at the time of the row before: a logger has written these twice. It is noted."""
+    first = np.concatenate([[True], np.diff(data.time) > 0])
+    if first.all():
+        return data
+    note = f"{int((~first).sum())} rows at the time of the row before are left out"
+    return replace(
+        data, time=data.time[first], values=data.values[first], warnings=(*data.warnings, note), knots=None
+    )
+
+
 def tidy_rows(data: Run, smooth: Sequence[str]) -> Run:
     """Rows of a log as samples: those written twice left out, times even where samples are; what was done is noted.
 
     Args:
         smooth: signals that move smoothly, by which times are judged.
     """
-    notes, kept = list(data.warnings), np.concatenate([[True], np.diff(data.time) > 0])
-    if not kept.all():
-        notes.append(f"{int((~kept).sum())} rows at the time of the row before are left out")
-    time, values = data.time[kept], data.values[kept]
+    data = leave_out_repeats(data)
+    notes, time, values = list(data.warnings), data.time, data.values
     fresh = ~stale_rows(values)
     if not fresh.all():
         notes.append(f"{int((~fresh).sum())} rows that repeat all numbers of the row before are left out")
