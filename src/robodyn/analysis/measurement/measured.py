@@ -246,9 +246,7 @@ def leave_out_repeats(data: Run) -> Run:
     if first.all():
         return data
     note = f"{int((~first).sum())} rows at the time of the row before are left out"
-    return replace(
-        data, time=data.time[first], values=data.values[first], warnings=(*data.warnings, note), knots=None
-    )
+    return replace(data, time=data.time[first], values=data.values[first], warnings=(*data.warnings, note), knots=None)
 
 
 def tidy_rows(data: Run, smooth: Sequence[str]) -> Run:
