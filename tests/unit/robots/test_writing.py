@@ -204,3 +204,66 @@ def test_rods_come_back_in_mjcf_and_mujoco_moves_the_ankle_by_them(tmp_path):
         mujoco.mj_step(model, data)
     assert abs(data.qpos[model.joint("pitch").qposadr[0]]) > 0.02
     assert data.ten_length == pytest.approx([0.18, 0.25], rel=1e-2)
+
+
+def test_a_free_body_starts_in_mujoco_where_it_does_here(tmp_path):
+    """Its joint stands off the ground's origin, and a rod ties it: body, keyframe and rod agree on where it is."""
+    mujoco = pytest.importorskip("mujoco")
+    points = (rd.Point("hook", "ground"), rd.Point("eye", "drone", (0.2, 0.0, 0.0)))
+    rod = rd.Rod("rod", "hook", "eye", length=float(np.linalg.norm([1.7, 2.0, 3.0])))
+    mechanism = rd.Mechanism(
+        "m",
+        (rd.Body("drone", 1.0, (0.1, 0.0, 0.0), (0.1, 0.1, 0.1)),),
+        (rd.Joint("fly", "free", "ground", "drone", (1.0, 2.0, 3.0)),),
+        points,
+    )
+    scenario = rd.Scenario("m", rd.Machine("m", mechanism, constraints=(rod,)), 1.0, initial={"fly.x.position": 0.5})
+    written = rd.export_robot(scenario, tmp_path / "m.xml", "mjcf")
+    model = mujoco.MjModel.from_xml_string(written.text)
+    data = mujoco.MjData(model)
+    for reset in (mujoco.mj_resetData, lambda m, d: mujoco.mj_resetDataKeyframe(m, d, 0)):
+        reset(model, data)
+        mujoco.mj_forward(model, data)
+        assert data.body("drone").xpos == pytest.approx([1.5, 2.0, 3.0], abs=1e-12)
+        assert data.efc_pos == pytest.approx([0.0], abs=1e-12)
+
+
+def test_springs_ranges_and_rotors_of_sums_come_back_in_mjcf(tmp_path):
+    """A rest of -1 is what MuJoCo takes for its own choice; a damper is a spring without stiffness."""
+    mujoco = pytest.importorskip("mujoco")
+    gears = rd.LinearCombination("gears", {"mount": 1.0, "turn": -2.0}, inertia=0.3, range=(-1.5, 2.0))
+    blocks = (
+        rd.Block("coil", "spring", "gears", parameters={"stiffness": 5.0, "rest": -1.0}),
+        rd.Block("oil", "spring", "turn", parameters={"stiffness": 0.0, "damping": 2.0}),
+    )
+    machine = joint_machine()
+    mechanism = machine.mechanism
+    mount = mechanism.joints[0].replaced(kind="revolute")
+    machine = machine.replaced(
+        mechanism=mechanism.replaced(joints=(mount, mechanism.joints[1])), coordinates=(gears,), blocks=blocks
+    )
+    again, _ = read_back(rd.Scenario("two", machine, 1.0), tmp_path, "mjcf")
+    (there,) = again.machine.coordinates
+    assert (there.inertia, there.range, again.machine.mechanism.joint("turn").damping) == (0.3, (-1.5, 2.0), 2.0)
+    assert mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml")).tendon_lengthspring == pytest.approx(-1.0)
+
+
+def test_sdf_says_each_pose_and_mass_once(tmp_path):
+    """Links of which SDF says nothing weigh 1 kg in Gazebo: massless ones are written as such, and others so read."""
+    from xml.etree import ElementTree
+
+    machine = joint_machine(kind="planar")
+    massless = machine.mechanism.bodies[0].replaced(mass=0.0, inertia=(0.0, 0.0, 0.0))
+    bodies = (massless, machine.mechanism.bodies[1])
+    machine = machine.replaced(mechanism=machine.mechanism.replaced(bodies=bodies))
+    text = rd.export_robot(rd.Scenario("two", machine, 1.0), tmp_path / "two.sdf", "sdf").text
+    links = ElementTree.fromstring(text.partition("?>")[2]).findall(".//link")
+    assert len(links) == 4
+    for link in links:
+        assert [len(link.findall(tag)) for tag in ("pose", "inertial/mass")] == [1, 1]
+    (tmp_path / "some.sdf").write_text(
+        '<sdf version="1.12"><model name="m"><link name="a"><inertial><mass>2</mass></inertial></link></model></sdf>'
+    )
+    robot = rd.import_robot(tmp_path / "some.sdf")
+    assert robot.machine.mechanism.body("a").inertia[:3] == (1.0, 1.0, 1.0)
+    assert any("SDF's own default" in choice for choice in robot.sheet.choices)

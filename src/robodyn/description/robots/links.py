@@ -169,6 +169,10 @@ def _find_home(file: Path) -> Path:
 COLOUR = "#rrggbb: 255 times each, rounded; opacity is not drawn"
 
 
+INERTIA = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+"""Words of URDF and SDF for the entries of an inertia."""
+
+
 class LinkReader(ABC):
     """Reads the links of a file; the classes of the two formats say how it is written."""
 
@@ -191,15 +195,19 @@ class LinkReader(ABC):
     def mesh_file(self, shape: XmlElement) -> str:
         """The file of the shape's mesh."""
 
-    def read_inertia(self, link: LinkDraft, tensor: XmlElement | None, place: Pose, rotated: str) -> None:
+    def read_inertia(
+        self, link: LinkDraft, tensor: XmlElement | None, place: Pose, rotated: str, default: float = 0.0
+    ) -> None:
         """Centre of mass and inertia about it.
 
         Args:
             place: of the tensor's axes in the link; rotated: what is noted where they are not the link's.
+            default: moment of inertia where none is said.
         """
-        keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-        xx, xy, xz, yy, yz, zz = (self.numbers(tensor, key, (0.0,))[0] for key in keys)
-        inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        inertia = np.zeros((3, 3))
+        for key, (row, column) in INERTIA.items():
+            (value,) = self.numbers(tensor, key, (default if row == column else 0.0,))
+            inertia[row, column] = inertia[column, row] = value
         link.com, link.inertia = place.p, rotated_inertia(place.R, inertia)
         if tensor is not None and not np.array_equal(place.R, np.eye(3)):
             for child in tensor.children:

@@ -260,6 +260,11 @@ ACTUATOR |= _fates(CONVERTED, "a delay of the command", "delay nsample interp")
 ACTUATOR |= _fates(CONVERTED, "limit of the torque: gear times it", "forcerange forcelimited")
 ACTUATOR |= _fates(CONVERTED, "gear^2 times it on the joint", "armature damping")
 ACTUATOR |= _fates(CONVERTED, "the command is 0, or the nearest that it allows", "ctrlrange ctrllimited")
+TENDON = NAMED | _fates(CONVERTED, "a spring on the coordinate", "stiffness damping springlength")
+TENDON |= _fates(CONVERTED, "range of the coordinate: leaving it ends the run", "range limited")
+TENDON |= _fates(UNUSED, "a law of friction on the coordinate has it", "frictionloss")
+TENDON |= _fates(UNUSED, SOFT, "solreflimit solimplimit solreffriction solimpfriction margin")
+TENDON |= _fates(UNUSED, DRAWN, "width rgba material group")
 KNOWN: dict[str, Fates] = {
     "mujoco": _fates(READ, "", "model"),
     "mujocoinclude": {},
@@ -304,18 +309,10 @@ KNOWN: dict[str, Fates] = {
     | _fates(CONVERTED, "a fixed loop joint between two points", "body1 body2 anchor relpose site1 site2 active"),
     "equality/joint": NAMED
     | _fates(CONVERTED, "s_1 = c_0 + c_1 s_2, s from where the model stands", "joint1 joint2 polycoef active"),
-    "fixed": NAMED
-    | _fates(CONVERTED, "a coordinate: the weighted sum of positions", "stiffness damping springlength")
-    | _fates(UNUSED, "only joints have limits, friction and rotors", "range limited margin frictionloss armature")
-    | _fates(UNUSED, SOFT, "solreflimit solimplimit solreffriction solimpfriction")
-    | _fates(UNUSED, DRAWN, "width rgba material group"),
+    "fixed": TENDON | _fates(CONVERTED, "inertia of the coordinate", "armature"),
     "equality/tendon": NAMED
     | _fates(CONVERTED, "s_1 = c_0 + c_1 s_2 of sums of joints", "tendon1 tendon2 polycoef active"),
-    "spatial": NAMED
-    | _fates(CONVERTED, "a coordinate: the distance of two points", "stiffness damping springlength")
-    | _fates(UNUSED, "only joints have limits, friction and rotors", "range limited margin frictionloss armature")
-    | _fates(UNUSED, SOFT, "solreflimit solimplimit solreffriction solimpfriction")
-    | _fates(UNUSED, DRAWN, "width rgba material group"),
+    "spatial": TENDON,
     "spatial/site": _fates(READ, "", "site"),
     "fixed/joint": _fates(CONVERTED, "weight of a joint in the sum", "joint coef"),
     "dcmotor": ACTUATOR
@@ -672,17 +669,27 @@ class MjcfReader:
             return "sums only single-axis joints of one kind, each once"
         weights = {str(name): float(model.wrap_prm[w]) for name, w in zip(names, wraps, strict=True)}
         name = self.own_name(self.name("tendon", k))
-        self.draft.coordinates.append(LinearCombination(name, weights))
+        inertia, zero = float(row_of(model, "tendon_armature", k).flat[0]), self.tendon_zero(k)
+        self.draft.coordinates.append(LinearCombination(name, weights, inertia, self.stroke(k, zero)))
         self.coordinates[k] = name
         element.mark(CONVERTED, "a coordinate: the weighted sum of positions")
-        self.tendon_forces(k, name, element, self.tendon_zero(k))
+        self.tendon_forces(k, name, element, zero)
         return ""
+
+    def stroke(self, k: int, zero: float) -> tuple[float, float] | None:
+        """The range of a tendon, None without; zero: MuJoCo's length where ours is 0."""
+        if not self.model.tendon_limited[k]:
+            return None
+        lower, upper = map(float, self.model.tendon_range[k])
+        return lower - zero, upper - zero
 
     def strut(self, k: int, element: XmlElement) -> str:
         """A tendon between two sites: their distance."""
         start, end = (self.sites[int(self.model.wrap_objid[w])] for w in self.wraps(k))
         name = self.own_name(self.name("tendon", k))
-        self.draft.coordinates.append(Distance(name, start, end))
+        self.draft.coordinates.append(Distance(name, start, end, self.stroke(k, 0.0)))
+        if np.any(row_of(self.model, "tendon_armature", k)):
+            element.mark(UNUSED, "only joints and sums of them have rotors in robodyn", "armature")
         self.coordinates[k] = name
         element.mark(CONVERTED, "a coordinate: the distance of two points")
         self.tendon_forces(k, name, element, 0.0)
@@ -691,8 +698,8 @@ class MjcfReader:
     def tendon_forces(self, k: int, name: str, element: XmlElement, zero: float) -> None:
         """Spring and damper of a tendon; zero: MuJoCo's length where ours is 0."""
         model = self.model
-        if np.any(row_of(model, "tendon_armature", k)) or model.tendon_frictionloss[k]:
-            element.mark(CHOICE, "its armature and friction are not used: only joints have them in robodyn")
+        if model.tendon_frictionloss[k]:
+            element.mark(CHOICE, "its friction is not used: `blocks` with a law of friction on it give one")
         stiffness, damping = float(model.tendon_stiffness[k]), float(model.tendon_damping[k])
         self.yields(element, row_of(model, "tendon_springyield", k), stiffness)
         low, high = map(float, model.tendon_lengthspring[k])

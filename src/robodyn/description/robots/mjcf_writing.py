@@ -75,7 +75,8 @@ class MjcfWriter(RobotWriter):
         self.meshes: dict[tuple[str, tuple[float, ...]], str] = {}
         self.sites: dict[str, Element] = {}
         self.frames: dict[str, Element] = {GROUND: SubElement(root, "worldbody")}
-        self.positions: list[str] = []
+        self.positions: dict[str, float] = {}
+        """Positions in MuJoCo's order -> their values at the start."""
         self.joint_elements: list[Element] = []
         self.names = [body.name for body in self.mechanism.bodies]
         self.carried: dict[str, list[Joint]] = {}
@@ -125,16 +126,19 @@ class MjcfWriter(RobotWriter):
         # The world is a body to MuJoCo.
         name = distinct(f"{body.name}_link", self.names) if body.name == WORLD else body.name
         element = self.frames[body.name] = SubElement(carrier, "body", name=name)
-        start = self.start_of(last) if last.kind == "free" else Pose.identity()
-        self.put_pose(element, X @ start)
+        if last.kind == "free":
+            X = self.zero_pose(last)
+        self.put_pose(element, X)
         for link in chain:
             self.say("joint", link.name)
             self.say("joint", link.name, "parent", "child", "origin", "rotation", "axis", "second_axis")
         if last.kind == "free":
             SubElement(element, "freejoint", name=last.name)
-            self.positions += [f"{last.name}.{axis}.position" for axis in "xyz"]
-            self.positions += [f"{last.name}.orientation.{part}" for part in "wxyz"]
-            if not is_identity(X):
+            # MuJoCo's positions of a free joint are its place in the world, where it starts too.
+            self.positions |= {f"{last.name}.{axis}.position": p for axis, p in zip("xyz", X.p, strict=True)}
+            turned = zip("wxyz", quaternion_from_matrix(X.R), strict=True)
+            self.positions |= {f"{last.name}.orientation.{part}": value for part, value in turned}
+            if not is_identity(pose_of(last)):
                 note = "positions of a free joint are those of the world, not from its place"
                 self.say("joint", last.name, "origin", "rotation", note=note, column=CHOICE)
         else:
@@ -160,18 +164,21 @@ class MjcfWriter(RobotWriter):
         if not np.array_equal(pose.R, np.eye(3)):
             element.set("quat", number_text(quaternion_from_matrix(pose.R)))
 
-    def start_of(self, joint: Joint) -> Pose:
-        """Where a free joint starts."""
+    def zero_pose(self, joint: Joint) -> Pose:
+        """Free joints are where they start."""
+        if joint.kind != "free":
+            return pose_of(joint)
         initial = self.scenario.initial
         p = [initial.get(f"{joint.name}.{axis}.position", 0.0) for axis in "xyz"]
         rest = {"w": 1.0, "x": 0.0, "y": 0.0, "z": 0.0}
         quaternion = [initial.get(f"{joint.name}.orientation.{part}", value) for part, value in rest.items()]
-        return Pose(from_quaternion(*quaternion), np.array(p, float))
+        return pose_of(joint) @ Pose(from_quaternion(*quaternion), np.array(p, float))
 
     def put_joint(self, element: Element, joint: Joint, freedom: Freedom, into: Pose) -> None:
         """An elementary motion; into: pose of its own frame in the body's."""
         self.taken.append(freedom.name)
-        self.positions += list(freedom.positions)
+        for name in freedom.positions:
+            self.positions[name] = self.scenario.initial.get(name, float(name.endswith(".orientation.w")))
         words = {"name": freedom.name, "type": WORDS[freedom.kind]}
         made = SubElement(element, "joint", words)
         self.joint_elements.append(made)
@@ -318,7 +325,9 @@ class MjcfWriter(RobotWriter):
             if value:
                 made.set(key, number_text(value))
         if effects.stiffness:
-            made.set("springlength", number_text(effects.rest))
+            # A length of -1 asks MuJoCo for that of the model as it stands.
+            rest = effects.rest if effects.rest != -1.0 else np.nextafter(-1.0, 0.0)
+            made.set("springlength", number_text(rest))
         if coordinate.range is not None:
             made.set("range", number_text(coordinate.range))
         self.say_all("coordinate", coordinate.name, "a tendon")
@@ -494,9 +503,7 @@ class MjcfWriter(RobotWriter):
             known.mark(CONVERTED, note, "", *initial)
         if not any(initial.values()) and not any(self.commands):
             return
-        rest = [float(name.endswith(".orientation.w")) for name in self.positions]
-        qpos = [initial.get(name, value) for name, value in zip(self.positions, rest, strict=True)]
-        words = {"name": "start", "qpos": number_text(qpos)}
+        words = {"name": "start", "qpos": number_text([*self.positions.values()])}
         if any(self.commands):
             words["ctrl"] = number_text(self.commands)
         SubElement(SubElement(root, "keyframe"), "key", words)

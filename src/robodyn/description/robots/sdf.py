@@ -13,7 +13,7 @@ from robodyn.base.errors import FlawList, nearest
 from robodyn.base.spatial import Pose, from_quaternion, from_rpy, quaternion_from_matrix
 from robodyn.base.untrusted import Unreadable
 from robodyn.description.model import Block, LinearConstraint, LoopJoint, Point
-from robodyn.description.model.body import Look
+from robodyn.description.model.body import Body, Look
 from robodyn.description.model.joint import GROUND, Joint
 from robodyn.description.model.numbers import as_floats
 from robodyn.description.robots.building import JointDraft, LinkDraft, MimicDraft, RobotDraft, distinct, usable_name
@@ -149,16 +149,22 @@ class SdfLinks(LinkReader):
         link, frame = LinkDraft(name, element), Pose.translation(-anchor)
         inertial = element.one("inertial")
         if inertial is None:
-            element.mark(CHOICE, f"has no <inertial>: taken as massless; give it in `bodies.{name}`")
+            what = "has no <inertial>: taken as massless, where Gazebo takes 1 kg and 1 kg m^2"
+            element.mark(CHOICE, f"{what}; give it in `bodies.{name}`")
         else:
+            tensor, default = inertial.one("inertia"), 1.0
+            owners = {"mass": inertial, "ixx": tensor, "iyy": tensor, "izz": tensor}
+            lacking = [key for key, owner in owners.items() if owner is None or not owner.all(key)]
             if inertial.take("auto") in ("1", "true"):
+                default = 0.0
                 what = "Gazebo makes its mass and inertia of its collisions, robodyn does not: those said count, else 0"
                 inertial.mark(CHOICE, f"{what}; give them in `bodies.{name}`", "auto")
+            elif lacking:
+                inertial.mark(CHOICE, f"{' and '.join(lacking)} taken as 1 [kg, kg m^2], SDF's own default")
             place = frame @ self.pose(inertial)
-            link.mass = self.numbers(inertial, "mass", (0.0,))[0]
-            tensor = inertial.one("inertia")
+            link.mass = self.numbers(inertial, "mass", (default,))[0]
             link.inertial = tensor or inertial
-            self.read_inertia(link, tensor, place, "I = R I_file R^T [kg m^2], R of <pose>")
+            self.read_inertia(link, tensor, place, "I = R I_file R^T [kg m^2], R of <pose>", default)
         for shape in [*element.all("visual"), *element.all("collision")]:
             self.read_look(link, shape, frame)
         if text_of(element, "gravity") in ("0", "false"):
@@ -522,6 +528,7 @@ class SdfWriter(LinkWriter):
     KINDS = {kind: kind for kind in ("revolute", "prismatic", "fixed", "ball", "universal", "screw")}
     MESHES = (".stl", ".dae", ".obj", ".glb", ".gltf")
     INSTEAD = "MJCF holds more constraints: --to mjcf"
+    massive = True
 
     def put(self, element: Element, key: str, text: str) -> None:
         SubElement(element, key).text = text
@@ -583,8 +590,8 @@ class SdfWriter(LinkWriter):
             self.put(world, "gravity", number_text(self.mechanism.gravity))
         note = "that of the world it is put in, by custom" if default else ""
         self.account.mark(CONVERTED if note else READ, note, "gravity")
-        model = SubElement(world, "model", name=self.machine.name)
-        carriers = {joint.child: joint for joint in self.joints}
+        model = self.model = SubElement(world, "model", name=self.machine.name)
+        self.carriers = {joint.child: joint for joint in self.joints}
         # Links, joints and frames of a model share one name space; robodyn's bodies and joints do not.
         self.taken += [joint.name for joint in self.joints]
         self.links = {GROUND: WORLD} | {
@@ -592,19 +599,7 @@ class SdfWriter(LinkWriter):
             for body in self.mechanism.bodies
         }
         for body in self.mechanism.bodies:
-            link = self.put_link(model, body)
-            carrier = carriers[body.name]
-            self.say("joint", carrier.name, "parent", "child", "origin", "rotation", "axis", "second_axis", "pitch")
-            if carrier.kind == "free":
-                self.say("joint", carrier.name, note="a link that no joint carries is free")
-                self.place(link, place_of(carrier))
-            elif carrier.kind in self.KINDS:
-                self.place(link, Pose.identity(), relative_to=carrier.name)
-            else:
-                last = self.put_chain(model, carrier)
-                self.place(link, Pose.identity(), relative_to=last)
-            # A pose stands at the beginning by custom.
-            link.insert(0, link[-1]) if link[-1].tag == "pose" else None
+            self.put_link(model, body)
         self.followers = self.find_followers()
         for joint in self.joints:
             if joint.kind in self.KINDS:
@@ -619,6 +614,17 @@ class SdfWriter(LinkWriter):
             self.place(frame, Pose.translation(np.array(point.origin)))
             self.say_all("point", point.name, "a frame of its link")
         return root
+
+    def stand(self, link: Element, body: Body) -> None:
+        """A link is where the joint that carries it has its frame; one that none carries is free."""
+        carrier = self.carriers[body.name]
+        self.say("joint", carrier.name, "parent", "child", "origin", "rotation", "axis", "second_axis", "pitch")
+        if carrier.kind == "free":
+            self.say("joint", carrier.name, note="a link that no joint carries is free")
+            self.place(link, place_of(carrier))
+            return
+        name = carrier.name if carrier.kind in self.KINDS else self.put_chain(self.model, carrier)
+        self.place(link, Pose.identity(), relative_to=name)
 
     def put_joint(self, model: Element, joint: Joint) -> None:
         place, kind = place_of(joint), joint.kind
@@ -669,7 +675,9 @@ class SdfWriter(LinkWriter):
             element = self.put_bare_joint(model, name, kind, parent, child, place)
             self.put(SubElement(element, "axis"), "xyz", number_text(axis))
             if child != joint.child:
-                self.place(SubElement(model, "link", name=child), Pose.identity(), relative_to=name)
+                link = SubElement(model, "link", name=child)
+                self.place(link, Pose.identity(), relative_to=name)
+                self.put_inertial(link, 0.0, Pose.identity(), np.zeros((3, 3)))
         return links[-1][0]
 
     def put_loop(self, model: Element, loop: LoopJoint) -> None:

@@ -24,6 +24,7 @@ from robodyn.description.model.body import FlexibleBody, Look, MeshLook, tensor_
 from robodyn.description.model.description import Description
 from robodyn.description.model.joint import GROUND, SINGLE
 from robodyn.description.robots.building import distinct, usable_name
+from robodyn.description.robots.links import INERTIA
 from robodyn.description.robots.xml_tree import (
     CHOICE,
     CONVERTED,
@@ -35,8 +36,6 @@ from robodyn.description.robots.xml_tree import (
 
 UNLIMITED = 1e30
 """What stands for a limit that there is not, where a format wants a number."""
-INERTIA = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
-"""Words of URDF and SDF for the entries of an inertia."""
 SIMULATED = [
     "duration", "solver", "recording", "title", "path_limit", "initialisation", "constraint_method", "keep", "nominal",
 ]  # fmt: skip
@@ -217,8 +216,12 @@ class RobotWriter(ABC):
         """Where bodies stand where all positions are 0."""
         poses = {GROUND: Pose.identity()}
         for joint in self.joints:
-            poses[joint.child] = poses[joint.parent] @ pose_of(joint)
+            poses[joint.child] = poses[joint.parent] @ self.zero_pose(joint)
         return poses
+
+    def zero_pose(self, joint: Joint) -> Pose:
+        """Where a joint's child stands in its parent where the file's positions are 0."""
+        return pose_of(joint)
 
     def own_name(self, wanted: str) -> str:
         """A name that nothing in the file has yet."""
@@ -241,9 +244,11 @@ class RobotWriter(ABC):
                 damping += block.parameters[words["damping"]]
                 friction += block.parameters[words["friction"]] if "friction" in words else 0.0
                 self._say_block(block, words, f"damping and dry friction of '{on}'")
-            elif law == "spring" and block.parameters["stiffness"] and self.has_springs:
-                # -F0 - k (s - s0) = -k (s - (s0 - F0 / k))
+            elif law == "spring" and self.has_springs:
+                # -F0 - k (s - s0) = -k (s - (s0 - F0 / k)); a force alone has no place at rest.
                 k = block.parameters["stiffness"]
+                if not k and block.parameters["preload"]:
+                    continue
                 stiffness += k
                 pull += k * block.parameters["rest"] - block.parameters["preload"]
                 damping += block.parameters["damping"]
@@ -352,6 +357,8 @@ class LinkWriter(RobotWriter):
     """
 
     links: dict[str, str]
+    massive = False
+    """Whether links of which a file says nothing have a mass."""
 
     @abstractmethod
     def put(self, element: Element, key: str, text: str) -> None:
@@ -373,18 +380,24 @@ class LinkWriter(RobotWriter):
         name = self.links[body.name]
         link = SubElement(root, "link", name=name)
         self.say("body", body.name, note="" if name == body.name else f"the name is written '{name}'")
-        if body.mass or any(body.inertia):
-            inertial = SubElement(link, "inertial")
-            self.place(inertial, Pose.translation(np.array(body.com)))
-            self.put_mass(inertial, body.mass)
-            tensor = SubElement(inertial, "inertia")
-            matrix = tensor_of(body.inertia)
-            for key, (row, column) in INERTIA.items():
-                self.put(tensor, key, number_text(matrix[row, column]))
+        self.stand(link, body)
+        if body.mass or any(body.inertia) or self.massive:
+            self.put_inertial(link, body.mass, Pose.translation(np.array(body.com)), tensor_of(body.inertia))
             self.say("body", body.name, "mass", "com", "inertia", "physical")
         for look in body.looks:
             self.put_look(link, body, look)
         return link
+
+    def stand(self, link: Element, body: Body) -> None:
+        """Where a link stands, in formats in which not its joint alone says it."""
+
+    def put_inertial(self, link: Element, mass: float, place: Pose, inertia: np.ndarray) -> None:
+        inertial = SubElement(link, "inertial")
+        self.place(inertial, place)
+        self.put_mass(inertial, mass)
+        tensor = SubElement(inertial, "inertia")
+        for key, (row, column) in INERTIA.items():
+            self.put(tensor, key, number_text(inertia[row, column]))
 
     @abstractmethod
     def put_mass(self, inertial: Element, mass: float) -> None:
