@@ -10,8 +10,9 @@ import robodyn
 ROOT = Path(robodyn.__file__).parent
 # Descriptions are read and checked field by field.
 DESCRIBING = ("model", "files", "catalog", "studies")
-# FMPy's functions are called after types of variables: "get" + "Float64".
-FOREIGN = ("fmpy_adapter.py",)
+# FMPy's functions are called after types of variables: "get" + "Float64"; CasADi's operators after their operation; and
+# users' own units of a co-simulation are asked once, at the border, what they can do.
+FOREIGN = ("fmpy_adapter.py", "operators.py", "unit.py")
 SOURCES = [
     path
     for path in sorted(ROOT.rglob("*.py"))

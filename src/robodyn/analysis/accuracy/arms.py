@@ -216,7 +216,8 @@ def _reach(arm: Arm, dynamics: MachineDynamics, wanted: Floats) -> Floats | None
     """Joint positions that bring the tool to a place, by damped least squares within the limits; None where none do."""
     assert arm.machine.mechanism is not None
     joints = arm.machine.mechanism.joints
-    lower, upper = (np.array([getattr(joint, f"{end}_limit") for joint in joints]) for end in ("lower", "upper"))
+    lower = np.array([joint.lower_limit for joint in joints])
+    upper = np.array([joint.upper_limit for joint in joints])
     q = arm.home.copy()
     for _ in range(200):
         miss = wanted - dynamics.position("tool", q)

@@ -180,11 +180,12 @@ def _model(system: System) -> _Model:
     mechanism = system.scenario.machine.mechanism
     assert mechanism is not None
     owners = {joint.name: joint for joint in mechanism.joints}
-    limits = np.array([
-        [x if x is not None else sign * np.inf for x, sign in
-         ((getattr(owners.get(j), "lower_limit", None), -1), (getattr(owners.get(j), "upper_limit", None), 1))]
-        for j in joints
-    ])  # fmt: skip
+    limits = np.tile([-np.inf, np.inf], (len(joints), 1))
+    for k, name in enumerate(joints):
+        if (joint := owners.get(name)) is not None:
+            # None: there is no limit.
+            ends = np.array([joint.lower_limit, joint.upper_limit], float)
+            limits[k] = np.where(np.isnan(ends), limits[k], ends)
     units = {info.name: info.unit for info in system.signals}
     efforts, currents = [], list[tuple[str, float] | None]()
     blocks = {block.name: block for block in system.scenario.machine.all_blocks}
