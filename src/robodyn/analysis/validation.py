@@ -29,7 +29,6 @@ import numpy as np
 
 from robodyn.analysis.identification.identify import JointPrediction, plan_identification, predict_joints
 from robodyn.analysis.identification.motion_rows import drives_of, find_efforts
-from robodyn.analysis.measurement.data_sheet import estimate_noise
 from robodyn.analysis.measurement.measured import (
     FORCES,
     SignalError,
@@ -38,8 +37,10 @@ from robodyn.analysis.measurement.measured import (
     describe_rates,
     drive_by_data,
     match_measured,
+    tidy_rows,
     without,
 )
+from robodyn.analysis.measurement.responses import resample
 from robodyn.base.errors import FlawList, ModelError, refuse
 from robodyn.base.waiting import WaitingLine
 from robodyn.computation.assembly import System, assemble
@@ -63,10 +64,18 @@ WINDOWS = (2, 3, 5, 9, 17, 33)
 """Rows of the polynomial that a slope is taken from; the one that says the next rows best is taken."""
 BLOCKS = 10
 """Consecutive parts of the data whose errors count as independent of each other."""
-ELSEWHERE = 1e-3
-"""Distance of the scenario's start from the measured one, by the range of the signal, that is none."""
+FIRST_ROWS = 20
+"""Rows that say whether the machine was at the described start when the data begin."""
 OTHER_WAY = -0.5
 """Correlation of predicted and measured departures from the straight line below which a signal moves the other way."""
+ALIKE, OTHER_SIZE = 0.95, 1.5
+"""Correlation of a free run with the data from which on they are one motion, and ratio of sizes that is an error."""
+SAME_STEP = 1e-3
+"""Part of a step by which one of an even clock may be off."""
+WIDEST = 3.5
+"""Usual steps of an input between two of its samples from which on nobody knows what the machine was told meanwhile."""
+CLOCK_OF_DAY = 1e6
+"""Time of the first row [s] from which on it is no time of a simulation."""
 
 SAME, BETTER, WORSE = "as good as", "better than", "worse than"
 
@@ -76,7 +85,7 @@ class Prediction:
     """Errors of one signal, so far ahead.
 
     Attributes:
-        percent: of the signal's own deviation; lower, upper: 95 % band of the rms.
+        percent: of the signal's own deviation, none where it is constant; lower, upper: 95 % band of the rms.
         line, nominal: rms of the baselines; gain: 1 - (rms / line)^2, the share of the line's squares that is saved.
         than_line, than_nominal: whether the difference is more than chance.
         correlation: of predicted with measured departures from the straight line.
@@ -89,7 +98,7 @@ class Prediction:
     rms: float
     lower: float
     upper: float
-    percent: float
+    percent: float | None
     line: float
     gain: float
     than_line: str
@@ -100,24 +109,12 @@ class Prediction:
 
 
 @dataclass(frozen=True, eq=False)
-class ErrorGrowth:
-    """Rms of a signal's error over the time ahead [s], with its band and the baselines'."""
-
-    ahead: Floats
-    rms: Floats
-    lower: Floats
-    upper: Floats
-    line: Floats
-    nominal: Floats | None
-
-
-@dataclass(frozen=True, eq=False)
 class Validation:
     """Errors of predictions and of efforts by inverse dynamics; what was not done, and why, is in the notes.
 
     Attributes:
         signals: errors of the free run; inputs: measured signals that took the place of computed ones.
-        measured: what was compared; run: the free run.
+        measured: what was compared; run: the free run; growth: of each signal its errors at all distances ahead.
     """
 
     JSON = """
@@ -134,7 +131,7 @@ class Validation:
     notes: tuple[str, ...]
     run: Run | None
     measured: Run | None = None
-    growth: Mapping[str, ErrorGrowth] = field(default_factory=dict)
+    growth: Mapping[str, tuple[Prediction, ...]] = field(default_factory=dict)
 
 
 def validate(
@@ -169,20 +166,21 @@ def validate(
         flaws.add("held_out", f"must be above 0 and at most 1, is {held_out:g}", "1 compares all of the data")
     flaws.raise_if_any("validation")
     system = assemble(scenario)
-    data = at_ticks(system, data)
+    data, tidied = _tidy(system, data)
     first = int(round((1 - held_out) * len(data.time)))
     if first:
         first += int(np.argmax(_at_common_ticks(system, data.time[first:])))
-    found = Validation((), (), (), (), (), None)
+    found = Validation((), (), (), (), tidied, None)
     reasons = []
     if method != "inverse":
         try:
             found = _validate_by_simulation(system, data, first, inputs, nominal, horizon)
+            found = replace(found, notes=(*tidied, *found.notes))
         except ModelError as error:
             if method == "simulation" or inputs:
                 raise
             reasons.append(error)
-            found = replace(found, notes=(f"not simulated: {'; '.join(map(str, error.flaws))}",))
+            found = replace(found, notes=(*tidied, f"not simulated: {'; '.join(map(str, error.flaws))}"))
     if method != "simulation":
         try:
             plan = plan_identification(system, data, offsets=False)
@@ -223,6 +221,18 @@ def runs_beside(found: Validation) -> tuple[Run, Run]:
     return beside, whole
 
 
+def _tidy(system: System, data: Run) -> tuple[Run, tuple[str, ...]]:
+    """The data with rows at the model's ticks, none of them twice, and what was done to them."""
+    said = len(data.warnings)
+    positions = [name for name in system.state_names[: system.n_q] if name in data]
+    data = tidy_rows(replace(data, values=np.where(np.isfinite(data.values), data.values, np.nan)), positions)
+    notes = data.warnings[said:]
+    if data.time.size and data.time[0] > CLOCK_OF_DAY:
+        notes = (*notes, f"times are counted from the first row, which is at {data.time[0]:.10g} s")
+        data = replace(data, time=data.time - data.time[0])
+    return at_ticks(system, data), notes
+
+
 def _part(data: Run, first: int) -> Run:
     return replace(data, time=data.time[first:], values=data.values[first:]) if first else data
 
@@ -235,17 +245,11 @@ MEASURED, CONSTANT, MOVING, STATE = "measured", "constant", "moving", "state"
 """Where a signal comes from: measured sources, numbers of the scenario, its own references, the machine."""
 
 
-@dataclass(frozen=True, eq=False)
-class DrivingSignals:
-    """Data with forces that follow from what was measured, the inputs among them, and sentences on what is left."""
-
-    data: Run
-    inputs: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def choose_inputs(system: System, data: Run) -> DrivingSignals:
+def choose_inputs(system: System, data: Run) -> tuple[Run, tuple[str, ...], list[str]]:
     """Measured references and commands that take the place of the scenario's.
+
+    Returns:
+        The data with forces that follow from what was measured, the inputs among them, and sentences on what is left.
 
     From each force of a drive the signals are followed to where they come from. Measured references drive the model,
     and its controllers are part of what is compared. Where a force comes from constants alone, which stand for what is
@@ -323,7 +327,7 @@ def choose_inputs(system: System, data: Run) -> DrivingSignals:
             data = _with_column(data, name, np.interp(data.time, data.time[there], values[there]), system)
     if filled:
         notes.append(f"inputs are taken in straight lines across missing samples: {', '.join(filled)}")
-    return DrivingSignals(data, tuple(chosen), tuple(notes))
+    return data, tuple(chosen), notes
 
 
 def _derived_efforts(system: System, data: Run) -> dict[str, Floats]:
@@ -366,10 +370,15 @@ def _validate_by_simulation(
 ) -> Validation:
     """Free run and predictions from rows `first` on."""
     notes: list[str] = []
+    whole = data
     if inputs is None:
-        driving = choose_inputs(system, data)
-        data, inputs = driving.data, driving.inputs
-        notes += driving.notes
+        data, inputs, notes = choose_inputs(system, data)
+    gaps = _find_gaps(whole, inputs)
+    if len(gaps):
+        longest = gaps[np.argmax(gaps[:, 1] - gaps[:, 0])]
+        what = f"inputs are not known for {np.ptp(longest):.3g} s at {longest[0]:.6g} s"
+        others = f", nor in {len(gaps) - 1} other gaps" if len(gaps) > 1 else ""
+        notes.append(f"{what}{others}: predictions leave that out, the free run takes straight lines there")
     # A block that a measured signal takes the place of has no other signals any more.
     driven = assemble(drive_by_data(system.scenario, data, inputs)) if inputs else system
     units = {info.name: info.unit for info in driven.signals}
@@ -389,107 +398,144 @@ def _validate_by_simulation(
         notes.append(f"no signal of the model, and not compared: {', '.join(unused)}")
     late = _part(compared, first)
 
+    even = _even_rows(system, data)
     with WaitingLine(f"predicting with {system.scenario.name}") as line:
-        model = _Predictor(driven, data, compared.names)
-        run, said = model.free_run(first)
-        notes += [*said, *describe_rates(system.scenario, data)]
+        models = [_Predictor(driven, even, compared.names, late.time)]
+        runs = [models[0].free_run()]
+        if nominal is not None:
+            try:
+                rival = _Predictor(assemble(drive_by_data(nominal, data, inputs)), even, compared.names, late.time)
+                runs.append(rival.free_run())
+                models.append(rival)
+            except ModelError as error:
+                notes.append(f"no second baseline: {'; '.join(map(str, error.flaws))}")
+        run, free = runs[0], {}
+        notes += [*models[0].said, *describe_rates(system.scenario, data)]
         if not run.outcome.ok:
             notes.append(f"the free run: {run.outcome.sentence}")
-        found = Validation(tuple(inputs), (), compare_signals(run, late), (), (), run, late)
-        rivals = [model]
-        if nominal is not None:
-            rivals.append(_Predictor(assemble(drive_by_data(nominal, data, inputs)), data, compared.names))
-        frees = [_squares_of_run(run, late)]
-        frees += [_squares_of_run(rival.free_run(first)[0], late) for rival in rivals[1:]]
-        rows = [_judge_free_run(name, units[name], late, [free.get(name) for free in frees]) for name in late.names]
-        predictions = [row for row in rows if row is not None]
-
-        growth: dict[str, ErrorGrowth] = {}
+        for name in late.names:
+            row, more = _judge_free_run(name, units[name], late, [_read(each, name, late.time) for each in runs])
+            free[name], notes = row, notes + more
+        growth: dict[str, tuple[Prediction, ...]] = {}
         try:
-            at_ticks = _at_common_ticks(system, late.time)
-            starts, steps = _choose_starts(model, late, first, horizon, at_ticks)
+            starts, steps = _choose_starts(models[0], horizon, gaps)
         except ModelError as error:
             notes.append(f"no predictions from measured states: {'; '.join(map(str, error.flaws))}")
         else:
-            errors = [rival.predict(starts, steps, line, horizon) for rival in rivals]
-            predictions, growth, more = _judge_predictions(compared, starts, steps, errors, units, predictions)
+            errors = [model.predict(starts, steps, line, horizon) for model in models]
+            growth, more = _judge_growth(even, starts, steps, errors, compared.names, units)
             notes += more
-    return replace(found, predictions=tuple(predictions), growth=growth, notes=tuple(notes))
+    predictions: list[Prediction] = []
+    for name, row in free.items():
+        ahead = growth.get(name, ())
+        predictions += [one for one in ahead if one.kind == "one step" or one is ahead[-1]]
+        predictions += [row] if row is not None else []
+    signals = compare_signals(run, late)
+    return Validation(tuple(inputs), tuple(predictions), signals, (), tuple(notes), run, late, growth)
+
+
+def _find_gaps(data: Run, inputs: Sequence[str]) -> Floats:
+    """Times between which an input has no sample although it usually has, (n, 2)."""
+    found = [np.zeros((0, 2))]
+    for name in inputs:
+        time = data.time[np.isfinite(data[name].values)] if name in data else data.time
+        edges = np.concatenate([data.time[:1], time, data.time[-1:]])
+        wide = np.flatnonzero(np.diff(edges) > WIDEST * np.median(np.diff(time))) if len(time) > 1 else []
+        found.append(np.column_stack([edges[wide], edges[1:][wide]]))
+    return np.unique(np.concatenate(found), axis=0)
+
+
+def _even_rows(system: System, data: Run) -> Run:
+    """The data at even times, so that rows count time; samples of gaps are missing."""
+    steps = np.diff(data.time)
+    usual = float(np.median(steps))
+    if np.all(np.abs(steps / usual - 1) < SAME_STEP):
+        return data
+    return at_ticks(system, resample(data, 1 / usual, filtered=False))
 
 
 class _Predictor:
     """A system driven by data, ready to be simulated from measured states.
 
+    Args:
+        even: the data at even times; times: those that are compared.
+
     Attributes:
         measured: places of states, and the data's values of them, (n_rows,); hidden: whether there are other states.
+        said: how the free run begins, where that is not as described.
     """
 
-    def __init__(self, driven: System, data: Run, signals: Sequence[str]) -> None:
-        self.system = driven.lasting(replace(driven.scenario, duration=float(data.time[-1])))
-        self.solver, self.data, self.signals = driven.scenario.solver, data, tuple(signals)
+    def __init__(self, driven: System, even: Run, signals: Sequence[str], times: Floats) -> None:
+        self.system = driven.lasting(replace(driven.scenario, duration=float(times[-1])))
+        self.solver, self.even, self.signals, self.times = driven.scenario.solver, even, tuple(signals), times
         # Positions say how the machine stood, for its pictures.
         self.recorded = tuple(dict.fromkeys([*signals, *driven.state_names[: driven.n_q]]))
         self.compiled = compile_system(self.system, self.solver, signals=self.recorded)
         recorded = [info.name for info in self.compiled.recorded]
         self.columns = [recorded.index(name) for name in self.signals]
-        self.measured = _measured_states(self.system, data)
-        others = len(self.system.states) - len(self.measured) + len(self.system.memory)
-        self.hidden = others > 0
+        self.measured = _measured_states(self.system, even)
+        self.hidden = len(self.system.states) + len(self.system.memory) > len(self.measured)
+        self.said: list[str] = []
 
-    def free_run(self, first: int) -> tuple[Run, list[str]]:
-        """From the described start, or from the measured one where that is elsewhere."""
-        data = self.data
-        recording = Recording(times=tuple(data.time[first:].tolist()), signals=self.recorded)
-        if first == 0 and data.time[0] == 0.0:
-            changed, said = self._compare_starts()
-            if not changed:
-                return simulate(self.compiled, self.solver, recording=recording), []
-        else:
-            said = [f"the free run starts as measured at {data.time[first]:.6g} s"]
+    def free_run(self) -> Run:
+        """From the described start, or from the measured one where that tells the first rows better."""
+        described = None
+        if self.times[0] == 0.0:
+            recording = Recording(times=tuple(self.times.tolist()), signals=self.recorded)
+            described = simulate(self.compiled, self.solver, recording=recording)
         x, m = self.system.described.x.copy(), self.system.described.m.copy()
         for k, values in self.measured.items():
-            later = values[first:][np.isfinite(values[first:])]
+            later = values[(self.even.time >= self.times[0]) & np.isfinite(values)]
             x[k] = later[0] if later.size else x[k]
-        start = Start(float(data.time[first]), x, m)
-        (trajectory,) = run_segments(self.compiled, self.solver, [start], [data.time[first:]])
+        start = Start(float(self.times[0]), x, m)
+        if described is not None:
+            run = self._run_from(start, self.times[:FIRST_ROWS])
+            if self._miss_of(described) <= 2 * self._miss_of(run):
+                return described
+        said = f"the free run starts as measured at {self.times[0]:.6g} s"
+        if self.hidden:
+            names = [state.name for k, state in enumerate(self.system.states) if k not in self.measured]
+            names += [state.name for state in self.system.memory]
+            said += f"; not measured, and as described then: {', '.join(names[:6])}"
+        self.said = [said]
+        return self._run_from(start, self.times)
+
+    def _run_from(self, start: Start, times: Floats) -> Run:
+        (trajectory,) = run_segments(self.compiled, self.solver, [start], [times])
         none = np.zeros((0, trajectory.y.shape[1]))
         trajectory = trajectory._replace(probes=ProbeRows(np.zeros(0), none, none))
         outcome = describe_outcome(self.compiled, self.solver, trajectory)
-        return make_run(self.compiled, self.solver, self.system.described_values, trajectory, outcome, start), said
+        return make_run(self.compiled, self.solver, self.system.described_values, trajectory, outcome, start)
 
-    def _compare_starts(self) -> tuple[bool, list[str]]:
-        """Whether positions begin elsewhere than described, and where."""
-        x, elsewhere = self.system.described.x, []
-        for k, values in self.measured.items():
-            state = self.system.states[k]
-            if state.name not in self.data or k >= self.system.n_q or not np.isfinite(values[0]):
-                continue
-            noise, _ = estimate_noise(values[np.isfinite(values)])
-            if abs(values[0] - x[k]) > max(ELSEWHERE * np.nanmax(np.abs(values - values[0])), 5 * noise):
-                elsewhere.append(f"{state.name} = {values[0]:.5g} (the scenario: {x[k]:.5g})")
-        said = f"the free run starts as measured: {', '.join(elsewhere)}"
-        return bool(elsewhere), [said] if elsewhere else []
+    def _miss_of(self, run: Run) -> float:
+        """By how much a run misses the first rows of measured positions, by their ranges."""
+        even, worst = self.even, 0.0
+        rows = np.flatnonzero(even.time >= self.times[0])[:FIRST_ROWS]
+        for name in (name for name in self.system.state_names[: self.system.n_q] if name in even):
+            values = even[name].values
+            apart = _read(run, name, even.time[rows]) - values[rows]
+            spread = float(np.nanmax(values) - np.nanmin(values))
+            if np.isfinite(apart).any() and spread > 0:
+                worst = max(worst, float(root_mean(apart**2)) / spread)
+        return worst
 
     def predict(self, starts: np.ndarray, steps: np.ndarray, line: WaitingLine, horizon: float) -> Floats:
         """Predicted minus measured of each start, row ahead and signal, (n_starts, n_ahead, n_signals)."""
-        data, time = self.data, self.data.time
-        begun = self._starts(starts)
-        times = [time[k + steps] for k in starts.tolist()]
 
         def report(ended: int) -> None:
-            line.update(f"{ended} of {len(starts)} predictions of {horizon:g} s")
+            line.update(f"{ended} of {len(starts)} predictions of {horizon:g} s", ended / len(starts))
 
-        ends = run_segments(self.compiled, self.solver, begun, times, report)
+        times = [self.even.time[k + steps] for k in starts.tolist()]
+        ends = run_segments(self.compiled, self.solver, self._starts(starts, line), times, report)
         errors = np.full((len(starts), len(steps), len(self.signals)), np.nan)
-        for j, (k, end) in enumerate(zip(starts.tolist(), ends, strict=True)):
-            for column, name in enumerate(self.signals):
-                own = end.y[:, self.columns[column]]
-                errors[j, : len(own), column] = own - data[name].values[k + steps[: len(own)]]
+        measured = np.column_stack([self.even[name].values for name in self.signals])
+        for own, k, end in zip(errors, starts.tolist(), ends, strict=True):
+            own[: len(end.y)] = end.y[:, self.columns] - measured[k + steps[: len(end.y)]]
         return errors
 
-    def _starts(self, rows: np.ndarray) -> list[Start]:
+    def _starts(self, rows: np.ndarray, line: WaitingLine) -> list[Start]:
         """Measured states, with hidden ones of a run that is put back to the measured states at every row."""
-        x, m, time = self.system.described.x.copy(), self.system.described.m.copy(), self.data.time
+        x, m, time = self.system.described.x.copy(), self.system.described.m.copy(), self.even.time
         places, values = list(self.measured), np.array([self.measured[k] for k in self.measured])
         starts = []
         # The hidden states settle on the way to the first row.
@@ -497,11 +543,12 @@ class _Predictor:
         way = np.unique(np.concatenate([settle[settle >= 0], rows])) if self.hidden else rows
         for k, after in zip(way.tolist(), [*way[1:].tolist(), None], strict=True):
             x, m = x.copy(), m.copy()
-            x[places] = values[:, k]
+            x[places] = np.where(np.isfinite(values[:, k]), values[:, k], x[places])
             start = Start(float(time[k]), x, m)
             if k in rows:
                 starts.append(start)
             if self.hidden and after is not None:
+                line.update(f"hidden states at {time[k]:.6g} of {time[way[-1]]:.6g} s", len(starts) / len(rows))
                 # A tick there is that of the next part.
                 until = time[after] - 1e-6 * (time[after] - time[after - 1])
                 (end,) = run_segments(self.compiled, self.solver, [start], [np.array([until])])
@@ -524,17 +571,23 @@ def _measured_states(system: System, data: Run) -> dict[int, Floats]:
 
 
 def slope_before(time: Floats, y: Floats) -> Floats:
-    """Slope of a measured signal at each row from this row and those before it.
+    """Slope of a measured signal at each of its samples from this one and those before it.
 
-    That of a parabola (of a line through two rows) by least squares, over as many rows as tell the next ones best; the
-    first rows, which have too few before them, have none.
+    That of a parabola (of a line through two rows) by least squares, over as many samples as tell the next ones best;
+    samples that have too few before them, such as those behind a gap, have none.
     """
     from scipy.signal import savgol_coeffs
 
-    period, ahead = float(np.median(np.diff(time))), 4
-    there = np.isfinite(y)
-    y = np.interp(time, time[there], y[there])
-    best, least = np.full(len(y), np.nan), np.inf
+    there, found, ahead, least = np.isfinite(y), np.full(len(y), np.nan), 4, np.inf
+    time, y = time[there], y[there]
+    if len(y) < 2 * WINDOWS[0] + ahead:
+        return found
+    period = float(np.median(np.diff(time)))
+
+    def are_whole(steps: int) -> np.ndarray:
+        """Where no sample is missing on the way to the one so many later."""
+        return np.asarray(np.abs((time[steps:] - time[:-steps]) / (steps * period) - 1) < 0.5 / steps)
+
     for size in WINDOWS:
         if len(y) < 2 * size + ahead:
             break
@@ -544,10 +597,13 @@ def slope_before(time: Floats, y: Floats) -> Floats:
         level, rate, *bend = (rows @ each for each in weights)
         tau = ahead * period
         said = (level + tau * rate + sum(tau**2 / 2 * each for each in bend))[:-ahead]
-        error = float(np.mean((said - y[size - 1 + ahead :]) ** 2))
+        judged = are_whole(size - 1 + ahead)
+        error = float(np.mean((said - y[size - 1 + ahead :])[judged] ** 2)) if judged.any() else np.inf
         if error < least:
-            least, best = error, np.concatenate([np.full(size - 1, np.nan), rate])
-    return best
+            least = error
+            rate = np.where(are_whole(size - 1), rate, np.nan)
+            found[there] = np.concatenate([np.full(size - 1, np.nan), rate])
+    return found
 
 
 def _at_common_ticks(system: System, time: Floats) -> np.ndarray:
@@ -559,15 +615,16 @@ def _at_common_ticks(system: System, time: Floats) -> np.ndarray:
     return np.abs(time / period - np.rint(time / period)) < 1e-6
 
 
-def _choose_starts(
-    model: _Predictor, late: Run, first: int, horizon: float, at_ticks: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _choose_starts(model: _Predictor, horizon: float, gaps: Floats) -> tuple[np.ndarray, np.ndarray]:
     """Rows that predictions start from, and rows after each at which they are compared.
+
+    Args:
+        gaps: of the inputs, (n, 2) [s]; no prediction crosses one.
 
     Raises:
         ModelError: with what keeps them from starting at measured states.
     """
-    system, flaws = model.system, FlawList()
+    system, time, flaws = model.system, model.even.time, FlawList()
     missing = [state.name for k, state in enumerate(system.states[: system.n_q]) if k not in model.measured]
     if not system.n_q:
         flaws.add("joints", "the model has none")
@@ -575,27 +632,29 @@ def _choose_starts(
         flaws.add("data", f"lack {', '.join(missing[:6])}", "name columns of them in a mapping")
     if system.scenario.machine.all_constraints:
         flaws.add("constraints", "are not met by measured positions to the last digit", "look at the free run")
-    if len(late.time) < FEWEST_ROWS:
-        what = f"{len(late.time)} rows are too few, {FEWEST_ROWS} are needed"
+    rows = np.flatnonzero(time >= model.times[0])
+    if len(rows) < FEWEST_ROWS:
+        what = f"{len(rows)} rows are too few, {FEWEST_ROWS} are needed"
         flaws.add("data", what, "record longer or raise held_out")
     flaws.raise_if_any("validation")
-    period = float(np.median(np.diff(late.time)))
+    period = float(np.median(np.diff(time)))
     # A short recording has a shorter horizon: half of the rows are starts at least.
-    most = min(max(int(round(horizon / period)), 1), len(late.time) // 2)
+    most = min(max(int(round(horizon / period)), 1), len(rows) // 2)
     steps = np.unique(np.rint(np.linspace(1, most, MOST_AHEAD)).astype(int))
-    rows = np.arange(0, len(late.time) - most)
-    # No gap on the way, and states that are measured.
-    spans = late.time[rows + most] - late.time[rows]
-    whole = np.all([np.isfinite(values[first + rows]) for values in model.measured.values()], axis=0)
-    rows = rows[whole & at_ticks[rows] & (np.abs(spans / (most * period) - 1) < 0.05)]
+    rows = rows[:-most]
+    crossing = np.searchsorted(gaps[:, 0], time[rows + most]) > np.searchsorted(
+        np.sort(gaps[:, 1]), time[rows], "right"
+    )
+    whole = np.all([np.isfinite(values[rows]) for values in model.measured.values()], axis=0)
+    rows = rows[whole & ~crossing & _at_common_ticks(system, time[rows])]
     if len(rows) < 2:
-        what = f"have no {most * period:.3g} s of even rows that begin at a tick of all sampled blocks"
+        what = f"have no {most * period:.3g} s without gaps of inputs that begin at a tick of all sampled blocks"
         remedy = (
             "resample it by `robodyn data LOG --rate`, lower the horizon, or set the model's period to the real one"
         )
         refuse("data", what, remedy)
     chosen = np.unique(np.rint(np.linspace(0, len(rows) - 1, min(MOST_STARTS, len(rows)))).astype(int))
-    return first + rows[chosen], steps
+    return rows[chosen], steps
 
 
 # --------------------------------------------------------------------------------------------------
@@ -645,33 +704,30 @@ def _judge(
     squares: Sequence[Floats],
     line: Floats,
     spread: float,
-    correlation: float | None,
+    correlation: float | None = None,
 ) -> Prediction:
+    """Squares of errors, of the scenario and of the nominal one, beside those of the straight line."""
     own = squares[0]
     rms, level = float(root_mean(own)), float(root_mean(line))
     # The band of a mean square by the spread of its parts' logarithms.
     width = float(np.exp(_interval(_block_logarithms(own))[1] / 2))
-    lower, upper = rms / width, rms * width
-    gain = 1 - (rms / level) ** 2 if level > 0 else 0.0
     than_nominal, nominal = "", None
     if len(squares) > 1:
         nominal, than_nominal = float(root_mean(squares[1])), compare_squares(own, squares[1])
-    count = int(np.isfinite(own).sum())
-    percent, than_line = 100 * rms / max(spread, 1e-300), compare_squares(own, line)
     return Prediction(
-        signal, kind, ahead, count, rms, lower, upper, percent, level, gain, than_line, nominal, than_nominal,
-        correlation, unit,
+        signal, kind, ahead, int(np.isfinite(own).sum()), rms, rms / width, rms * width,
+        percent=100 * rms / spread if spread > 0 else None,
+        line=level, gain=1 - (rms / level) ** 2 if level > 0 else 0.0, than_line=compare_squares(own, line),
+        nominal=nominal, than_nominal=than_nominal, correlation=correlation, unit=unit,
     )  # fmt: skip
 
 
-def _squares_of_run(run: Run, late: Run) -> dict[str, Floats]:
-    """Squares of a free run's errors at the rows of the data; nan beyond its end."""
-    reached = late.time <= run.time[-1]
-    found = {}
-    for name in late.names:
-        apart = np.full(len(late.time), np.nan)
-        apart[reached] = run[name](late.time[reached]) - late[name].values[reached]
-        found[name] = apart**2
+def _read(run: Run, name: str, time: Floats) -> Floats:
+    """A signal of a run at some times; nan beyond its end, and of one that it does not have."""
+    found = np.full(len(time), np.nan)
+    reached = time <= run.time[-1]
+    if name in run:
+        found[reached] = run[name](time[reached])
     return found
 
 
@@ -682,64 +738,69 @@ def _correlate(x: Floats, y: Floats) -> float:
     return float(x @ y) / size if size > 0 else 0.0
 
 
-def _judge_free_run(name: str, unit: str, late: Run, squares: Sequence[Floats | None]) -> Prediction | None:
-    own = [each for each in squares if each is not None and np.isfinite(each).sum() > 1]
-    if not own or squares[0] is None:
-        return None
+def _judge_free_run(
+    name: str, unit: str, late: Run, predicted: Sequence[Floats]
+) -> tuple[Prediction | None, list[str]]:
+    """The row of a free run, and a sentence where it is the measured motion in another size or direction."""
     y, time = late[name].values, late.time
+    squares = [(each - y) ** 2 for each in predicted]
+    if np.isfinite(squares[0]).sum() < 2:
+        return None, []
     there = np.isfinite(y)
     nearest_line = np.polynomial.Polynomial.fit(time[there], y[there], 1)
-    line = (y - nearest_line(time)) ** 2
-    spread = float(np.nanstd(y))
-    return _judge(name, unit, "free run", None, own, line, spread, None)
+    spread, notes = float(np.nanstd(y)), []
+    row = _judge(name, unit, "free run", None, squares, (y - nearest_line(time)) ** 2, spread)
+    both = np.isfinite(squares[0])
+    alike, other = _correlate(predicted[0], y), float(np.std(predicted[0][both]))
+    ratio = float(np.std(y[both])) / max(other, 1e-300)
+    if alike > ALIKE and not 1 / OTHER_SIZE < ratio < OTHER_SIZE:
+        what = f"{name} moves {ratio:.3g} times as far as in the free run, and alike"
+        notes.append(f"{what}: look at unit and gear in the mapping, then at the model")
+    elif alike < -ALIKE:
+        notes.append(f"{name} moves the other way than in the free run: look at signs in the mapping")
+    return row, notes
 
 
-def _judge_predictions(
+def _judge_growth(
     data: Run,
     starts: np.ndarray,
     steps: np.ndarray,
     errors: Sequence[Floats],
+    signals: Sequence[str],
     units: Mapping[str, str],
-    free: Sequence[Prediction],
-) -> tuple[list[Prediction], dict[str, ErrorGrowth], list[str]]:
-    """Rows of the table, signal after signal, how errors grow, and sentences on signals that are not met at all."""
-    rows: list[Prediction] = []
-    growth, notes = {}, []
+) -> tuple[dict[str, tuple[Prediction, ...]], list[str]]:
+    """Errors of each signal at all distances, and sentences on signals that are not met at all."""
+    growth, notes = dict[str, tuple[Prediction, ...]](), []
     places = starts[:, None] + steps
-    ahead = np.mean(data.time[places] - data.time[starts][:, None], axis=0)
-    failed = sum(not np.isfinite(each).any(axis=1).all() for each in errors[0])
-    if failed:
-        notes.append(f"{failed} of {len(starts)} predictions ended before {ahead[-1]:.3g} s")
-    for column, name in enumerate(data.names):
+    ahead = steps * float(np.median(np.diff(data.time)))
+    lost = [np.isnan(errors[0][:, :, k]) & np.isfinite(data[name].values[places]) for k, name in enumerate(signals)]
+    if broken := int(np.any(lost, axis=(0, 2)).sum()):
+        notes.append(f"{broken} of {len(starts)} predictions ended before {ahead[-1]:.3g} s")
+    for column, name in enumerate(signals):
         y = data[name].values
-        squares = [e[:, :, column] ** 2 for e in errors]
+        squares = [each[:, :, column] ** 2 for each in errors]
         # The better one of the two lines at each distance.
         hold = y[starts][:, None] - y[places]
         straight = hold + slope_before(data.time, y)[starts][:, None] * ahead
-        levels = [root_mean(guess**2) for guess in (hold, straight)]
-        line = np.where(levels[0] <= levels[1], hold**2, straight**2)
-        spread, own = float(np.nanstd(y)), list[Prediction]()
-        for kind, j in (("one step", 0), (f"{ahead[-1]:.3g} s ahead", len(steps) - 1)):
-            if np.isfinite(squares[0][:, j]).sum() < 2:
-                continue
+        line = np.where(root_mean(straight**2) < root_mean(hold**2), straight**2, hold**2)
+        rows = []
+        for j in np.flatnonzero(np.isfinite(squares[0]).sum(axis=0) > 1):
+            kind = "one step" if steps[j] == 1 else f"{ahead[j]:.3g} s ahead"
             # What the model knows beyond the speed that it starts with.
             bent = -straight[:, j]
             correlation = _correlate(bent + errors[0][:, j, column], bent)
             at = [each[:, j] for each in squares]
-            own.append(_judge(name, units[name], kind, float(ahead[j]), at, line[:, j], spread, correlation))
-        rows += [*own, *(row for row in free if row.signal == name)]
-        if not own:
+            rows.append(
+                _judge(name, units[name], kind, float(ahead[j]), at, line[:, j], float(np.nanstd(y)), correlation)
+            )
+        if not rows:
             continue
-        rms = root_mean(squares[0])
-        width = np.exp([_interval(_block_logarithms(squares[0][:, j]))[1] / 2 for j in range(len(steps))])
-        other = root_mean(squares[1]) if len(squares) > 1 else None
-        growth[name] = ErrorGrowth(ahead, rms, rms / width, rms * width, root_mean(line), other)
-        last = own[-1]
-        least = min(row.correlation or 0.0 for row in own)
+        growth[name] = tuple(rows)
+        least = min(row.correlation or 0.0 for row in (rows[0], rows[-1]))
         if least < OTHER_WAY:
             what = f"{name} moves the other way than predicted (correlation {least:.2f})"
             notes.append(f"{what}: look at signs in the mapping, and at loads")
-        elif last.than_line == WORSE:
-            what = f"{name} is not predicted {last.kind}, a straight line is nearer"
+        elif rows[-1].than_line == WORSE:
+            what = f"{name} is not predicted {rows[-1].kind}, a straight line is nearer"
             notes.append(f"{what}: is this the log of another machine, or is an input missing?")
-    return rows, growth, notes
+    return growth, notes

@@ -340,3 +340,73 @@ def test_a_measured_motion_is_a_run_of_the_same_machine(drive_log):
     # A position that was not measured is drawn where it was simulated.
     np.testing.assert_array_equal(measured["axis.position"].values, simulated["axis.position"].values)
     assert measured.provenance.description["machine"] == simulated.provenance.description["machine"]
+
+
+def spoiled(log, kind):
+    """A log as loggers write it."""
+    time, values, position = log.time.copy(), log.values.copy(), log.names.index("axis.position")
+    if kind == "gap":
+        kept = np.ones(time.size, bool)
+        kept[600:800] = False
+        time, values = time[kept], values[kept]
+    elif kind == "missing rows":
+        kept = np.random.default_rng(1).permutation(time.size) > 40
+        kept[:2] = True
+        time, values = time[kept], values[kept]
+    elif kind == "missing positions":
+        values[500:650, position] = np.nan
+        values[700, position] = np.inf
+    elif kind == "missing references":
+        values[500:650, log.names.index("reference.value")] = np.nan
+    elif kind == "rows twice":
+        time, values = (np.repeat(each, np.arange(time.size) % 50 // 49 + 1, axis=0) for each in (time, values))
+    elif kind == "uneven times":
+        time = time + np.random.default_rng(1).normal(0, 1e-4, time.size) * (time > 0)
+    elif kind == "clock of the day":
+        time = time + 1731958421.0
+    return replace(log, time=time, values=values)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("gap", "inputs are not known for 0.402 s at 1.198 s"),
+        ("missing rows", ""),
+        ("missing positions", ""),
+        ("missing references", "inputs are not known for 0.302 s at 0.998 s"),
+        ("rows twice", "30 rows at the time of the row before are left out"),
+        ("uneven times", "samples are even, their times are not"),
+        ("clock of the day", "times are counted from the first row, which is at 1731958421 s"),
+    ],
+)
+def test_predictions_from_spoiled_logs_are_as_good_as_from_clean_ones(drive_log, kind, said):
+    """A speed or an input from across a gap would spoil them by tens of per cent."""
+    found = validate(linear_drive(STAND_IN), spoiled(drive_log, kind), method="simulation", horizon=0.1)
+    position, force = (rows_of(found, name) for name in ("axis.position", "axis.drive.torque"))
+    assert force["one step"].percent < 4
+    assert position["0.1 s ahead"].percent < (0.1 if kind == "missing rows" else 0.01)
+    assert any(said in note for note in found.notes) if said else not found.notes
+
+
+def test_units_of_a_mapping_and_dead_signals_are_named(drive_log):
+    factors = np.where(np.array(drive_log.names) == "axis.position", 1000.0, 1.0)
+    notes = validate(linear_drive(STAND_IN), replace(drive_log, values=drive_log.values * factors), horizon=0.1).notes
+    assert any("axis.position moves 1e+03 times as far as in the free run, and alike" in note for note in notes)
+    dead = np.where(np.array(drive_log.names) == "axis.drive.torque", 0.0, drive_log.values)
+    found = validate(linear_drive(STAND_IN), replace(drive_log, values=dead), method="simulation", horizon=0.1)
+    assert rows_of(found, "axis.drive.torque")["free run"].percent is None
+    assert "e+30" not in describe(found)
+
+
+def test_a_second_baseline_that_cannot_be_driven_is_left_out(drive_log):
+    found = validate(linear_drive(STAND_IN), drive_log, method="simulation", nominal=driven_cart(STILL), horizon=0.1)
+    assert any(note.startswith("no second baseline: reference.value") for note in found.notes)
+    assert rows_of(found)["0.1 s ahead"].nominal is None
+
+
+def test_a_log_from_the_middle_of_a_motion_says_what_is_not_known_of_its_start(drive_log):
+    late = drive_log.time >= 0.7
+    log = replace(drive_log, time=drive_log.time[late] - 0.7, values=drive_log.values[late])
+    found = validate(linear_drive(STAND_IN), log, method="simulation", horizon=0.1)
+    assert "the free run starts as measured at 0 s" in found.notes[0]
+    assert rows_of(found)["free run"].percent < 0.1

@@ -609,7 +609,7 @@ class SegmentRunner(BatchRunner):
     """
 
     def __init__(self, compiled: CompiledSystem, solver: Solver, times: Mapping[float, Floats]) -> None:
-        super().__init__(compiled, solver, Recording(rate=1.0), 0.0, compiled.system.scenario.duration)
+        super().__init__(compiled, solver, Recording(rate=1.0), 0.0, 1.0)
         self.times = times
 
     def begin(self, inputs: RunInputs) -> tuple[Integration, PythonCalls]:

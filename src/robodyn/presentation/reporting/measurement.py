@@ -237,16 +237,17 @@ def show_law_comparison(comparison: LawComparison) -> Display:
 def draw_validation(found: Validation) -> Figure:
     """A figure over the time ahead: for each signal the error of the model with its band, and of the baselines."""
     figure, axes = panel_figure(len(found.growth))
-    for ax, (name, growth) in zip(axes, found.growth.items(), strict=True):
-        ax.fill_between(growth.ahead, growth.lower, growth.upper, color=COLOURS[1], alpha=0.2, linewidth=0)
-        ax.plot(growth.ahead, growth.rms, color=COLOURS[1], linewidth=LINE_WIDTH, label="model, 95 % band")
-        if growth.nominal is not None:
-            ax.plot(growth.ahead, growth.nominal, color=COLOURS[2], linewidth=LINE_WIDTH, label="nominal")
-        ax.plot(growth.ahead, growth.line, color="0.4", linewidth=LINE_WIDTH, linestyle="--", label="line")
-        unit = next(p.unit for p in found.predictions if p.signal == name)
+    for ax, (name, rows) in zip(axes, found.growth.items(), strict=True):
+        ahead, line, rms = ([getattr(row, key) for row in rows] for key in ("ahead", "line", "rms"))
+        ax.fill_between(ahead, [p.lower for p in rows], [p.upper for p in rows], color=COLOURS[1], alpha=0.2, lw=0)
+        ax.plot(ahead, rms, color=COLOURS[1], linewidth=LINE_WIDTH, label="model, 95 % band")
+        if rows[0].nominal is not None:
+            nominal = [row.nominal for row in rows]
+            ax.plot(ahead, nominal, color=COLOURS[2], linewidth=LINE_WIDTH, label="nominal")
+        ax.plot(ahead, line, color="0.4", linewidth=LINE_WIDTH, linestyle="--", label="line")
         # Errors of simulated data may be none at all.
-        ax.set_yscale("log" if np.all(growth.line > 0) and np.any(growth.rms > 0) else "linear")
-        finish_axes(ax, f"error of {name}", unit)
+        ax.set_yscale("log" if min(line) > 0 and max(rms) > 0 else "linear")
+        finish_axes(ax, f"error of {name}", rows[0].unit)
     label_bottom(axes, "time ahead", "s")
     figure.align_ylabels(axes)
     legend_above(figure, axes[0].get_legend_handles_labels()[0])
