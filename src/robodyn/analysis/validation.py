@@ -440,7 +440,8 @@ def _find_gaps(data: Run, inputs: Sequence[str]) -> Floats:
     for name in inputs:
         time = data.time[np.isfinite(data[name].values)] if name in data else data.time
         edges = np.concatenate([data.time[:1], time, data.time[-1:]])
-        wide = np.flatnonzero(np.diff(edges) > WIDEST * np.median(np.diff(time))) if len(time) > 1 else []
+        usual = float(np.median(np.diff(time))) if len(time) > 1 else np.inf
+        wide = np.flatnonzero(np.diff(edges) > WIDEST * usual)
         found.append(np.column_stack([edges[wide], edges[1:][wide]]))
     return np.unique(np.concatenate(found), axis=0)
 

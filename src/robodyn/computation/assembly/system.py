@@ -191,8 +191,8 @@ class Discrete:
 
     def break_times(self, values: Mapping[str, Any], begin: float, end: float) -> np.ndarray:
         """Instants between two times at which references jump or have a kink, ascending."""
-        times = {float(time) for rule in self.breaks for time in rule.times(values)}
-        return np.array(sorted(time for time in times if begin < time < end))
+        times = np.concatenate([np.zeros(0), *(np.asarray(rule.times(values), float) for rule in self.breaks)])
+        return np.unique(times[(begin < times) & (times < end)])
 
 
 # --------------------------------------------------------------------------------------------------

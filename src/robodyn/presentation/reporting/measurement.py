@@ -238,15 +238,15 @@ def draw_validation(found: Validation) -> Figure:
     """A figure over the time ahead: for each signal the error of the model with its band, and of the baselines."""
     figure, axes = panel_figure(len(found.growth))
     for ax, (name, rows) in zip(axes, found.growth.items(), strict=True):
-        ahead, line, rms = ([getattr(row, key) for row in rows] for key in ("ahead", "line", "rms"))
-        ax.fill_between(ahead, [p.lower for p in rows], [p.upper for p in rows], color=COLOURS[1], alpha=0.2, lw=0)
+        columns = ([getattr(row, key) for row in rows] for key in ("ahead", "line", "rms", "lower", "upper", "nominal"))
+        ahead, line, rms, lower, upper, nominal = (np.array(column, float) for column in columns)
+        ax.fill_between(ahead, lower, upper, color=COLOURS[1], alpha=0.2, linewidth=0)
         ax.plot(ahead, rms, color=COLOURS[1], linewidth=LINE_WIDTH, label="model, 95 % band")
         if rows[0].nominal is not None:
-            nominal = [row.nominal for row in rows]
             ax.plot(ahead, nominal, color=COLOURS[2], linewidth=LINE_WIDTH, label="nominal")
         ax.plot(ahead, line, color="0.4", linewidth=LINE_WIDTH, linestyle="--", label="line")
         # Errors of simulated data may be none at all.
-        ax.set_yscale("log" if min(line) > 0 and max(rms) > 0 else "linear")
+        ax.set_yscale("log" if np.all(line > 0) and np.any(rms > 0) else "linear")
         finish_axes(ax, f"error of {name}", rows[0].unit)
     label_bottom(axes, "time ahead", "s")
     figure.align_ylabels(axes)
