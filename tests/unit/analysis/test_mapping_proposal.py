@@ -177,13 +177,47 @@ def test_all_at_once_is_found(tmp_path, robot):
     assert delays == pytest.approx([late / 250] * len(delays), abs=2.5e-3)
 
 
-def test_a_log_of_another_robot_is_said_to_be_one(tmp_path):
+@pytest.mark.parametrize("axes", [(5, 6, 1), (1, 2, 3), (2, 3, 5)])
+def test_a_log_of_another_robot_is_said_to_be_one(tmp_path, axes):
     time, columns, _ = clean("six-axis")
-    others = {name: columns[name.replace("1", "5").replace("2", "6").replace("3", "1")] for name in (
-        f"{kind}{k}" for kind in ("q", "dq", "tau") for k in (1, 2, 3))}  # fmt: skip
+    kinds_of_columns = ("q", "dq", "tau")
+    others = {f"{kind}{k + 1}": columns[f"{kind}{axis}"] for kind in kinds_of_columns for k, axis in enumerate(axes)}
     found = propose(tmp_path, "scara", time, others)
     assert "another robot's" in found.foreign
     assert "WARNING" in found.text
+
+
+def test_efforts_that_are_mostly_friction_do_not_tell_how_their_axes_are_read(tmp_path):
+    time, columns, _ = clean("six-axis")
+    losses = {f"tau{k}": 3 * columns[f"tau{k}"].std() * np.sign(columns[f"dq{k}"]) for k in range(1, 7)}
+    found = propose(tmp_path, "six-axis", time, {k: x + losses.get(k, 0.0) for k, x in columns.items()})
+    assert found.findings == ()
+    assert not found.foreign
+    assert any("doubtful" in one and "joint6" in one for one in found.open)
+
+
+def test_an_axis_that_never_moves_keeps_its_name_and_tells_nothing(tmp_path):
+    # Joint 1 turns about the vertical: that it stands changes the efforts of others little.
+    time, columns = spoil("six-axis", q1=lambda x: 0 * x, dq1=lambda x: 0 * x, tau2=lambda x: -x)
+    found = propose(tmp_path, "six-axis", time, columns)
+    assert not found.foreign
+    assert [(f.where, f.kind) for f in found.findings] == [("column 'tau2'", "wrong sign")]
+    mapped = {signal.name: signal.column for signal in found.mapping.signals}
+    assert mapped["joint1.position"] == "q1"
+    assert mapped["joint1.drive.torque"] == "tau1"
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_a_log_that_hardly_moves_is_taken_as_its_names_say(tmp_path, robot):
+    rng = np.random.default_rng(3)
+    _, columns, signals = clean(robot)
+    rows = np.r_[np.zeros(1500, int), np.arange(250), np.full(1500, 249)]
+    noisy = {k: x[rows] + (k[0] != "q") * 0.01 * x.std() * rng.normal(size=rows.size) for k, x in columns.items()}
+    found = propose(tmp_path, robot, np.arange(rows.size) / 250, noisy)
+    assert found.findings == ()
+    assert "moves for" in found.open[0]
+    mapped = {signal.name: signal.column for signal in found.mapping.signals}
+    assert all(mapped[signals[name]] == name for name in columns if name[0] != "d")
 
 
 def test_what_is_proposed_identifies_the_machine(tmp_path):

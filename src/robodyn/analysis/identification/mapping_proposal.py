@@ -54,8 +54,16 @@ TOLD = 0.04
 FOREIGN, DOUBTFUL, LEFT = 0.55, 0.75, 0.5
 """Correlations of the model's second and middle axis below which a log is another robot's, the latter where more than
 that share of an effort is left."""
+HUGE = 10.0
+"""An effort by the model's beyond which it is strange, unless it follows well."""
 REACH = np.radians(10.0)
 """How far positions may lie beyond the limits of a joint."""
+SLOW, MOVES = 0.02, 3.0
+"""Share of its largest speed below which an axis rests, and for how long [s] a log moves that tells something."""
+EVIDENCE = 0.3
+"""Loss of the sum of logarithms of efforts that follow by which a reading is told."""
+UNSURE = 0.3
+"""Correlation below which an effort hardly tells how its axis is read."""
 ANGLES = {"rad": 1.0, "deg": np.pi / 180, "rev": 2 * np.pi}
 LENGTHS = {"m": 1.0, "mm": 1e-3, "cm": 1e-2, "um": 1e-6}
 SPEEDS = {"rad/s": 1.0, "deg/s": np.pi / 180, "rpm": np.pi / 30, "rev/s": 2 * np.pi, "mrad/s": 1e-3}
@@ -219,6 +227,10 @@ class _Choice:
             arrays[name][place] = value
         return replace(self, **arrays)
 
+    def reads(self, place: int) -> tuple[float, ...]:
+        """Column, scale, sign and shift of a place."""
+        return self.columns[place], self.scale[place], self.sign[place], self.shift[place]
+
     def swapped(self, i: int, j: int) -> _Choice:
         columns = list(self.columns)
         columns[i], columns[j] = columns[j], columns[i]
@@ -235,6 +247,21 @@ class _Fit:
     gains: Floats
     signs: Floats
     beside: Floats
+
+    def scores(self) -> Floats:
+        """Logarithm of what is left of each place's effort, 0 where it has none."""
+        rows = np.flatnonzero(self.assigned >= 0)
+        found = np.zeros(len(self.assigned))
+        found[rows] = np.log(self.left[rows, self.assigned[rows]] + FINE)
+        return found
+
+    def correlations(self) -> Floats:
+        """Of each place's effort with the model's beside friction, 0 where it has none."""
+        rows = np.flatnonzero(self.assigned >= 0)
+        found = np.zeros(len(self.assigned))
+        own = rows, self.assigned[rows]
+        found[rows] = np.sqrt(np.maximum(self.beside[own], 0.0)) * (self.gains[own] > 0)
+        return found
 
     @property
     def clear(self) -> bool:
@@ -279,6 +306,7 @@ class _Comparison:
         beyond = np.maximum(q - self.model.limits[:, 1] - REACH, 0) + np.maximum(self.model.limits[:, 0] - REACH - q, 0)
         cost = 2.0 * float(np.mean(beyond > 0, axis=0).sum())
         cost += TRUST * float(np.sum(choice.sign < 0) + np.sum(choice.shift != 0))
+        cost += COUPLED * choice.motor
         cost += MIXED * sum(
             int(own.sum()) - int(np.unique(np.round(np.log(choice.scale[own]), 3), return_counts=True)[1].max())
             for own in (self.model.angular, ~self.model.angular) if own.any()
@@ -378,12 +406,20 @@ class _Proposer:
 
     @cached_property
     def headings(self) -> tuple[Heading, ...]:
-        """What the columns' names say; nothing, where they name fewer positions than there are axes."""
+        """What the columns' names say; nothing, where they name fewer positions than there are axes.
+
+        An axis that stays where it is is named as well as one that moves.
+        """
         read = [read_heading(name, self.log.units.get(name, "")) for name in self.log.names]
-        named = sum(h.kind == "position" and not h.command and self.log.moves[k] for k, h in enumerate(read))
+        named = sum(h.kind == "position" and not h.command for h in read)
         if named < len(self.model.places):
             read = [Heading(h.column, "", None, self.log.units.get(h.column, "")) for h in read]
         return tuple(read)
+
+    @cached_property
+    def least_delay(self) -> float:
+        """A delay below a row is none that a log tells: friction that is modelled a little wrong looks as much [s]."""
+        return max(1.2e-3, float(np.median(np.diff(self.log.time))))
 
     @cached_property
     def numbers(self) -> list[int | None]:
@@ -414,16 +450,16 @@ class _Proposer:
     def filtered(self) -> tuple[Floats, Floats, Floats, float]:
         """Columns at even times, low-passed, with two derivatives, and their rate."""
         x, rate = self.log.even()
-        positions = self.positions
+        moving = [k for k in self.positions if self.log.moves[k]]
         cutoff = min(BAND, rate / 6)
         # Noise of positions must not drown their accelerations.
         for _ in range(12):
             smooth = LowPass(cutoff)(x, rate)
             v = differentiate(smooth, rate)
             a = differentiate(v, rate)
-            noise = np.array([np.nan_to_num(estimate_noise(x[np.isfinite(x[:, k]), k])[0]) for k in positions])
+            noise = np.array([np.nan_to_num(estimate_noise(x[np.isfinite(x[:, k]), k])[0]) for k in moving])
             power = noise**2 * (2 / rate) * (2 * np.pi) ** 4 * cutoff**5 / 5
-            if not positions or np.all(power < 0.01 * np.nanvar(a[:, positions], axis=0) + 1e-300):
+            if np.all(power < 0.01 * np.nanvar(a[:, moving], axis=0) + 1e-300):
                 break
             cutoff *= 0.75
         return smooth, v, a, rate
@@ -431,7 +467,7 @@ class _Proposer:
     @cached_property
     def positions(self) -> list[int]:
         """Columns that positions may be."""
-        found = self.pick("position")
+        found = [k for k, h in enumerate(self.headings) if h.kind == "position" and not h.command]
         if found:
             numbered = [k for k in found if self.numbers[k] is not None]
             return numbered or found
@@ -459,15 +495,30 @@ class _Proposer:
             what = f"{len(candidates)} columns may be positions, the model has {n} axes"
             refuse("columns", f"{what}: {names}", "name columns like q1, q2 ... or joint names", self.log.source)
         smooth, v, a, rate = self.filtered
-        good = np.flatnonzero(np.isfinite(np.hstack([smooth, v, a])[:, :]).all(axis=1))
-        if good.size < 30:
-            refuse("rows", f"{good.size} are without gaps nearby", "record longer", self.log.source)
+        still = False
+        there = np.isfinite(np.hstack([smooth, v, a])).all(axis=1)
+        if there.sum() < 30:
+            refuse("rows", f"{there.sum()} are without gaps nearby", "record longer", self.log.source)
+        # A robot at rest tells its weight alone, and always the same: where nothing moves nothing is compared.
+        speed = np.abs(v[:, candidates])
+        moving = np.any(speed > SLOW * np.nanmax(speed[there], axis=0), axis=1)
+        good = np.flatnonzero(there & moving)
+        if good.size < MOVES * rate:
+            good = np.flatnonzero(there)
+            seconds = f"{np.sum(there & moving) / rate:.3g} s"
+            self.open.append(f"signs, units, offsets and order: the log moves for {seconds} only, record {MOVES:g} s")
+            still = True
         rows = good[np.linspace(0, good.size - 1, min(ROWS, good.size)).astype(int)]
-        efforts = self.pick("effort", "current") or [
-            k
-            for k, h in enumerate(self.headings)
-            if h.kind == "" and self.log.moves[k] and k not in candidates and k not in self.derived.values()
-        ]
+        efforts = (
+            []
+            if still
+            else self.pick("effort", "current")
+            or [
+                k
+                for k, h in enumerate(self.headings)
+                if h.kind == "" and self.log.moves[k] and k not in candidates and k not in self.derived.values()
+            ]
+        )
         compared = _Comparison(
             model, smooth[np.ix_(rows, candidates)], v[np.ix_(rows, candidates)], a[np.ix_(rows, candidates)],
             smooth[np.ix_(rows, efforts)] - smooth[np.ix_(rows, efforts)].mean(axis=0),
@@ -481,10 +532,16 @@ class _Proposer:
                 break
         cost, choice, start = min(found, key=lambda one: one[0])
         choice = search.finish(cost, choice)
+        foreign = self.judge(choice, compared.fit(choice), candidates, efforts)
+        choice = self.without_doubts(choice, start, compared)
         fit = compared.fit(choice)
         signals = self.describe_positions(choice, start, candidates, compared, fit)
-        matches, foreign, more = self.describe_efforts(choice, fit, candidates, efforts, compared)
+        matches, more = self.describe_efforts(choice, fit, candidates, efforts, compared)
         signals += more
+        if still:
+            for column in self.pick("effort", "current"):
+                place = self.numbers[column]
+                signals += [] if place is None else self.as_named(place, self.headings[column])
         signals += self.describe_rates(choice, candidates)
         signals += self.describe_commands(choice, candidates)
         if foreign:
@@ -498,6 +555,36 @@ class _Proposer:
         return MappingProposal(
             self.log.source, mapping, _merge(findings), tuple(matches), tuple(self.open), foreign, remarks
         )
+
+    def without_doubts(self, choice: _Choice, start: _Choice, compared: _Comparison) -> _Choice:
+        """The choice as it is written at places that no effort tells of, which is said.
+
+        An effort that hardly follows the model's bodies, but friction, goes with many readings of its axis a little
+        better by chance. What efforts that do follow lose by the reading as written is evidence, all else is none.
+        """
+        if not compared.e.shape[1]:
+            return choice
+        fit = compared.fit(choice)
+        clear = fit.correlations() >= UNSURE
+        names = self.model.places if choice.motor else self.model.regressor.joints
+        if choice.motor:
+            of_joints = replace(choice, motor=False)
+            if (compared.fit(of_joints).scores()[clear] - fit.scores()[clear]).sum() < EVIDENCE:
+                choice, fit = of_joints, compared.fit(of_joints)
+                self.open.append("whether positions are those of joints, as is taken, or of motors of coupled axes")
+                names = self.model.regressor.joints
+        for p in np.flatnonzero(~clear).tolist():
+            columns = start.columns if choice.columns[p] != start.columns[p] else choice.columns
+            written = replace(choice, columns=columns)
+            written = written.changed(p, sign=1.0, shift=0.0, scale=start.scale[p])
+            if written.reads(p) == choice.reads(p):
+                continue
+            loss = compared.fit(written).scores()[clear] - fit.scores()[clear]
+            if loss.sum() < EVIDENCE:
+                self.open.append(f"reading of {names[p]}: another would do a little better, and is doubtful, as its "
+                                 "effort hardly depends on the model's bodies; it is left as written")  # fmt: skip
+                choice, fit = written, compared.fit(written)
+        return choice
 
     def starts(self, compared: _Comparison, candidates: Sequence[int]) -> list[_Choice]:
         """By names and units; those without a unit in the two that fit best as they stand."""
@@ -517,7 +604,7 @@ class _Proposer:
             sizes = [list(ANGLES.values())[k] if angular else list(LENGTHS.values())[k] for angular in model.angular]
             scale = np.array([own or size for own, size in zip(written, sizes, strict=True)])
             choice = _Choice(tuple(columns), scale, np.ones(n), np.zeros(n), motor)
-            cost = compared.fit(choice).cost + (COUPLED if motor else 0.0) + (0.0, 0.2, 1.0)[k]
+            cost = compared.fit(choice).cost + (0.0, 0.2, 1.0)[k]
             found.setdefault((motor, *scale.tolist()), (cost, choice))
         best = sorted(found.values(), key=lambda one: one[0])
         return [choice for _, choice in best[:2]]
@@ -567,7 +654,8 @@ class _Proposer:
     def describe_open(self, choice: _Choice, compared: _Comparison, fit: _Fit, names: Sequence[str]) -> None:
         """What other choices would explain as well."""
         if not compared.e.shape[1]:
-            self.open.append("signs, offsets and order of the axes: there is no effort to compare with")
+            if not self.open:
+                self.open.append("signs, offsets and order of the axes: there is no effort to compare with")
             return
         for p, name in enumerate(names):
             if self.model.angular[p]:
@@ -580,11 +668,11 @@ class _Proposer:
 
     def describe_efforts(
         self, choice: _Choice, fit: _Fit, candidates: Sequence[int], efforts: Sequence[int], compared: _Comparison
-    ) -> tuple[list[Match], str, list[SignalMapping]]:
-        """Signals of efforts, how well they are explained, and a sentence if they are another robot's."""
+    ) -> tuple[list[Match], list[SignalMapping]]:
+        """Signals of efforts, and how well they are explained."""
         model, matches, signals = self.model, list[Match](), list[SignalMapping]()
         needed = self.needed(choice, candidates) if efforts else None
-        delays: dict[int, float] = {}
+        delays, correlations = dict[int, float](), fit.correlations()
         for p, place in enumerate(model.places):
             c = int(fit.assigned[p])
             if c < 0:
@@ -592,7 +680,12 @@ class _Proposer:
                 continue
             column = efforts[c]
             heading = self.headings[column]
-            correlation = float(np.sqrt(max(fit.beside[p, c], 0.0))) if fit.gains[p, c] > 0 else 0.0
+            if self.rests(choice, p, candidates):
+                # Friction of an axis at rest may be anything: its effort tells nothing.
+                matches.append(Match(place, heading.column, model.efforts[p], None, None))
+                signals += self.as_named(p, heading)
+                continue
+            correlation = float(correlations[p])
             matches.append(Match(place, heading.column, model.efforts[p], correlation, float(np.sqrt(fit.left[p, c]))))
             named = compared.named[c]
             if named is not None and named != p:
@@ -612,20 +705,43 @@ class _Proposer:
             delays = dict.fromkeys(range(len(signals)), common)
         for k, late in delays.items():
             signals[k] = self.with_delay(signals[k], late, "the effort", "what the motion needs")
-        return matches, self.judge(matches), signals
+        return matches, signals
 
-    def judge(self, matches: Sequence[Match]) -> str:
+    def as_named(self, p: int, heading: Heading) -> list[SignalMapping]:
+        """The signal of an effort by its heading alone; none of a current of which no drive is known."""
+        if heading.kind != "current":
+            return [SignalMapping(self.model.efforts[p], heading.column, heading.unit)]
+        drive = self.model.currents[p]
+        return [] if drive is None else [SignalMapping(drive[0], heading.column, heading.unit or "A")]
+
+    def rests(self, choice: _Choice, p: int, candidates: Sequence[int]) -> bool:
+        """Whether a place does not move: no joint does by which it goes."""
+        own = [candidates[choice.columns[p]]] if choice.motor else [
+            candidates[c] for c, lever in zip(choice.columns, self.model.A[p], strict=True) if lever]  # fmt: skip
+        return not any(self.log.moves[k] for k in own)
+
+    def judge(self, choice: _Choice, fit: _Fit, candidates: Sequence[int], efforts: Sequence[int]) -> str:
         """A sentence if the log is another robot's, "" if it is this one's or that is open."""
-        told = sorted((m.correlation for m in matches if m.correlation is not None), reverse=True)
-        if not told:
+        places = np.flatnonzero(fit.assigned >= 0)
+        moving = [p for p in places.tolist() if not self.rests(choice, p, candidates)]
+        if not moving:
             return ""
+        told = np.sort(fit.correlations()[moving])[::-1]
+        columns = fit.assigned[moving]
+        left = np.sqrt(fit.left[moving, columns])
+        # Efforts in whatever unit are rarely larger than the model's numbers, and then follow it closely.
+        sizes = np.array([_size(self.headings[efforts[c]].unit) or 1.0 for c in columns])
+        strange = (left > LEFT / 3) & (fit.gains[moving, columns] * sizes > HUGE)
+        strange |= (left > LEFT) & (fit.correlations()[moving] < FOREIGN)
         # One axis alone may follow by chance, as all weights and inertias are alike.
-        second, middle = told[min(1, len(told) - 1)], float(np.median(told))
-        worst = max(m.left for m in matches if m.left is not None)
+        second, middle = told[min(1, told.size - 1)], np.median(told)
         said = f"efforts have correlations of {', '.join(f'{one:.2f}' for one in told)} with what the model needs"
-        if second < FOREIGN or (middle < DOUBTFUL and worst > LEFT):
+        weak = second < FOREIGN or (middle < DOUBTFUL and left.max() > LEFT)
+        if strange.any():
+            said = f"{int(strange.sum())} of {len(moving)} efforts do not follow, or have a strange size; {said}"
+        if weak or strange.mean() > 0.3:
             return f"{said} beside friction: the log is another robot's, or the model has other bodies"
-        if middle < FOREIGN and worst > LEFT / 2:
+        if middle < FOREIGN and left.max() > LEFT / 2:
             self.open.append(f"whether this is the robot: {said} beside friction")
         return ""
 
@@ -634,19 +750,22 @@ class _Proposer:
         model, place, where = self.model, self.model.places[p], f"column '{heading.column}'"
         signal, sizes = model.efforts[p], TORQUES if model.angular[p] else PULLS
         si = "N m" if model.angular[p] else "N"
-        if sign < 0:
-            self.findings.append(
-                Finding(where, "wrong sign", f"acts against the model's drive on {place}", "sign = -1", signal)
-            )
+        if sign < 0 and correlation < UNSURE:
+            self.open.append(f"sign of '{heading.column}': it may act against the model's drive on {place}, which is "
+                             "doubtful, as it hardly depends on the model's bodies")  # fmt: skip
+            sign = 1.0
+        elif sign < 0:
+            what = f"acts against the model's drive on {place}"
+            self.findings.append(Finding(where, "wrong sign", what, "sign = -1", signal))
         ratio = 1 / gain if gain > 0 else 1.0
-        if correlation < 0.3:
+        if correlation < UNSURE:
             self.open.append(f"size of '{heading.column}': it hardly depends on the model's bodies")
             ratio = _size(heading.unit) or 1.0 if heading.kind == "effort" else 1.0
         if heading.kind == "current":
             unit = heading.unit or "A"
             own = model.currents[p]
             ratio /= _size(unit) or 1.0
-            if own is not None and correlation >= 0.3 and 1 / NEAR < ratio / own[1] < NEAR:
+            if own is not None and correlation >= UNSURE and 1 / NEAR < ratio / own[1] < NEAR:
                 return SignalMapping(own[0], heading.column, unit, sign)
             what = f"is a current, {ratio:.4g} {si} of the model's {place} to the ampere"
             self.findings.append(Finding(where, "current", what, f'factor = "{ratio:.4g} {si}/A"', signal))
@@ -705,7 +824,7 @@ class _Proposer:
             y = np.interp(row + (total or 0.0), row[own], sign * smooth[own, column], np.nan, np.nan)
             there = np.isfinite(force) & np.isfinite(y)
             fitted = np.where(there, X @ np.linalg.lstsq(X[there], y[there])[0], np.nan)
-            found = _late(fitted, np.where(own, sign * smooth[:, column], np.nan), rate)
+            found = _late(fitted, np.where(own, sign * smooth[:, column], np.nan), rate, self.least_delay)
             if found is None:
                 return None
             if total is not None and abs(found - total) < 1e-4:
@@ -769,7 +888,7 @@ class _Proposer:
                     what = f"is {gear:.4g} times the derivative of the position: a motor's"
                     self.findings.append(Finding(where, "gear ratio", what, f"gear = {gear:.4g}", signal))
                 mapped = SignalMapping(signal, heading.column, unit, float(np.sign(alike[p, c])), gear=gear)
-                delay = _late(own[:, p] * np.sign(alike[p, c]), smooth[:, columns[c]], rate)
+                delay = _late(own[:, p] * np.sign(alike[p, c]), smooth[:, columns[c]], rate, self.least_delay)
                 yield mapped if delay is None else self.with_delay(mapped, delay, kind, "the position's derivative")
 
     def describe_commands(self, choice: _Choice, candidates: Sequence[int]) -> Iterator[SignalMapping]:
@@ -1006,8 +1125,8 @@ def _correlation(x: Floats, y: Floats) -> float:
     return float(x @ y / size) if size > 0 else 0.0
 
 
-def _late(x: Floats, y: Floats, rate: float) -> float | None:
-    """By how much y comes later than x [s], None where that is nothing worth telling."""
+def _late(x: Floats, y: Floats, rate: float, least: float) -> float | None:
+    """By how much y comes later than x [s], None where that is less than `least` or not clear."""
     from scipy.interpolate import CubicSpline
 
     there = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
@@ -1031,7 +1150,7 @@ def _late(x: Floats, y: Floats, rate: float) -> float | None:
     if len(found) < 3:
         return None
     delay, scatter = float(np.median(found)), float(np.std(found))
-    return delay if abs(delay) > max(3 * scatter / np.sqrt(len(found)), 1.2e-3, scatter) else None
+    return delay if abs(delay) > max(3 * scatter / np.sqrt(len(found)), scatter, least) else None
 
 
 def _targets(model: _Model) -> dict[int, str]:
