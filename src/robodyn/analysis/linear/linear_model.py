@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,7 +150,7 @@ class LinearModel(Displayed):
         diagonal = np.concatenate([np.broadcast_to(s, (*s.shape[:-1], self.order)), np.exp(s * self.delay_times)], -1)
         return diagonal[..., None] * np.eye(diagonal.shape[-1]) - self.coupling
 
-    @property
+    @cached_property
     def coupling(self) -> np.ndarray:
         """[[A, E], [F, H]]."""
         return np.block([[self.A, self.E], [self.F, self.H]])
@@ -160,9 +161,9 @@ class LinearModel(Displayed):
         Without delays these are the eigenvalues of A. With delays each pole of the Pade model is refined by
         Newton's method on det P(s) = 0 with the exact e^(s tau) (see `pencil`), and kept where it stays near.
         """
-        from robodyn.analysis.linear.poles import PADE_ORDER, find_poles
+        from robodyn.analysis.linear.poles import PADE_ORDER, find_pole_values
 
-        return np.array([root.pole for root in find_poles(self, PADE_ORDER if order is None else order)])
+        return find_pole_values(self, PADE_ORDER if order is None else order)
 
     def with_pade(self, order: int) -> LinearModel:
         """The same model with each delay replaced by its Pade approximation: a finite model without delays.

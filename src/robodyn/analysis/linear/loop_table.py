@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -113,8 +113,11 @@ class ContinuousLoop:
 
     def gain(self, frequency: np.ndarray) -> np.ndarray:
         """Once round the loop, its sign turned: L = -w / u, so that negative feedback is unstable round -1."""
-        cut = replace(self.close(0.0), D=np.zeros((1, 1)))
-        return -cut.frequency_response(2 * np.pi * frequency)[:, 0, 0]
+        return -self._cut.frequency_response(2 * np.pi * frequency)[:, 0, 0]
+
+    @cached_property
+    def _cut(self) -> LinearModel:
+        return replace(self.close(0.0), D=np.zeros((1, 1)))
 
     @property
     def acts_back(self) -> bool:
@@ -123,7 +126,7 @@ class ContinuousLoop:
 
     def poles(self, factor: float = 1.0) -> np.ndarray:
         """[rad/s]."""
-        return np.array([root.pole for root in find_poles(self.close(factor))])
+        return self.close(factor).poles()
 
     def multipliers(self, factor: float = 1.0) -> np.ndarray:
         """What motions are multiplied by in the time of the fastest one, as sampled loops have them in a cycle."""
@@ -132,7 +135,7 @@ class ContinuousLoop:
 
     def respond(self) -> FrequencyResponse:
         """The gain over frequencies that show it."""
-        grid = choose_frequencies([self.closed, self.close(0.0)])
+        grid = choose_frequencies([self.closed, self._cut])
         grid, values = refine_curve(self.gain, grid, self.gain(grid))
         variable = self.closed.outputs[0]
         return FrequencyResponse(variable, variable, grid, values)
@@ -528,7 +531,7 @@ def _check_continuous(
         model = linearise(system, at, parameters=parameters)
         if system.motion.constraint_forces:
             model = reduce_constraints(model, system)
-        poles = np.array([root.pole for root in find_poles(model)])
+        poles = model.poles()
         if not _count(np.exp(poles / np.abs(poles).max(initial=1.0))):
             return ()
     loops = cut_loops(system, at=at, friction=friction, parameters=parameters)

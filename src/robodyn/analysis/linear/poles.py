@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -59,15 +58,32 @@ def find_poles(model: LinearModel, order: int = PADE_ORDER) -> tuple[Root, ...]:
     Raises:
         ModelError: for an order below 1 where there are delays.
     """
-    if model.delays and order < 1:
-        what = f"must be at least 1 for a model with delays, is {order}"
-        refuse("pade", what, "its poles are found by approximating the delays")
     pencil = Pencil(model)
-    roots = []
-    for pole, right, left in _pade_poles(model, max(order, _needed_order(model))):
-        root = pencil.refine(pole, right, left) if model.delays else pencil.root(pole, right, left)
-        roots += [] if root is None else [root]
+    if model.delays:
+        finite = _approximate(model, order)
+        values, left, right = eig(finite.A, left=True, right=True)
+        poles, kept, vectors = pencil.refine(values, (finite.C @ right).T)
+        others = pencil.left_vectors(poles, (left.conj().T @ finite.B)[kept])
+    else:
+        poles, left, right = eig(model.A, left=True, right=True)
+        vectors, others = right.T, left.conj().T
+        for k in np.flatnonzero(np.abs(poles) > AT_ZERO * np.max(np.abs(poles), initial=0.0)):
+            vectors[k] = _polish(model.A, poles[k], vectors[k])
+            others[k] = _polish(model.A.T, poles[k], others[k])
+    roots = map(pencil.root, poles, vectors, others)
     return tuple(sorted(roots, key=lambda root: (abs(root.pole), -root.pole.imag)))
+
+
+def find_pole_values(model: LinearModel, order: int = PADE_ORDER) -> np.ndarray:
+    """The poles of `find_poles` alone [rad/s], without their vectors."""
+    if not model.delays:
+        return sort_roots(np.linalg.eigvals(model.A).astype(complex))
+    finite = _approximate(model, order)
+    values, right = eig(finite.A)
+    # Of conjugates the upper one stands for both.
+    upper = values.imag >= 0
+    poles, kept, _ = Pencil(model).refine(values[upper], (finite.C @ right).T[upper])
+    return sort_roots(np.concatenate([poles, poles[values[upper][kept].imag > 0].conj()]))
 
 
 def _needed_order(model: LinearModel) -> int:
@@ -78,19 +94,15 @@ def _needed_order(model: LinearModel) -> int:
     return int(min(np.ceil(fastest * float(np.max(model.delay_times))), HIGHEST_ORDER))
 
 
-def _pade_poles(model: LinearModel, order: int) -> Iterator[tuple[complex, np.ndarray, np.ndarray]]:
-    """Poles of the Pade model and their vectors, seen from all states and delayed signals of the model itself."""
+def _approximate(model: LinearModel, order: int) -> LinearModel:
+    """The Pade model, its inputs and outputs being all states and delayed signals of the model itself."""
+    if order < 1:
+        what = f"must be at least 1 for a model with delays, is {order}"
+        refuse("pade", what, "its poles are found by approximating the delays")
     whole = np.eye(model.order + len(model.delays))
     x, d = whole[:, : model.order], whole[:, model.order :]
     probe = LinearModel(model.A, x.T, x, 0 * whole, model.E, model.F, d.T, model.H, d, delays=model.delays)
-    finite = probe.with_pade(order)
-    values, left, right = eig(finite.A, left=True, right=True)
-    moving = np.abs(values) > AT_ZERO * np.max(np.abs(values), initial=0.0)
-    for k, value in enumerate(values):
-        x, y = right[:, k], left[:, k].conj()
-        if moving[k]:
-            x, y = _polish(finite.A, value, x), _polish(finite.A.T, value, y)
-        yield complex(value), finite.C @ x, y @ finite.B
+    return probe.with_pade(max(order, _needed_order(model)))
 
 
 def _polish(A: np.ndarray, s: complex, z: np.ndarray) -> np.ndarray:
@@ -119,57 +131,79 @@ class Pencil:
         self.coupling = model.coupling * scale / scale[:, None]
         self.size = float(np.linalg.norm(self.coupling))
 
-    def matrix(self, s: complex) -> np.ndarray:
-        return np.diag(np.concatenate([np.full(self.n, s), np.exp(s * self.times)])) - self.coupling
+    def matrix(self, s: np.ndarray) -> np.ndarray:
+        """P(s), (k, n, n) for k values of s."""
+        diagonal = np.concatenate([np.repeat(s[:, None], self.n, axis=1), np.exp(s[:, None] * self.times)], axis=1)
+        return diagonal[:, :, None] * np.eye(diagonal.shape[1]) - self.coupling
 
-    def slope(self, s: complex) -> np.ndarray:
-        """Diagonal of P'(s): 1 for states, tau e^(s tau) for delays."""
-        return np.concatenate([np.ones(self.n, complex), self.times * np.exp(s * self.times)])
+    def slope(self, s: np.ndarray) -> np.ndarray:
+        """Diagonal of P'(s), (k, n): 1 for states, tau e^(s tau) for delays."""
+        return np.concatenate([np.ones((s.size, self.n)), self.times * np.exp(s[:, None] * self.times)], axis=1)
 
     def root(self, pole: complex, right: np.ndarray, left: np.ndarray) -> Root:
         """Vectors in the model's own units and the share of each entry."""
-        products = left * self.slope(pole) * right
+        products = left * self.slope(np.array([pole]))[0] * right
         total = products.sum()
         shares = products / total if total != 0 else np.full(products.size, np.nan, complex)
         return Root(complex(pole), right, left, shares)
 
-    def refine(self, pole: complex, right: np.ndarray, left: np.ndarray) -> Root | None:
-        """Newton's method from a Pade pole and its vectors; None where it finds no root near by."""
-        s, z = self._iterate(pole, right / self.scale)
+    def refine(self, start: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Newton's method from Pade poles, (k,), and their vectors, (k, n): roots, of which Pade poles, and vectors.
+
+        Where it finds no root near by there is none.
+        """
+        s, z = self._iterate(start, right / self.scale)
         # Whether a root is the one a Pade pole stands for; poles at zero are known to half the
         # digits at worst.
-        if not (abs(s - pole) <= NEAR * abs(pole) + 1e-7 * self.size) or not self._is_root(s):
-            return None
-        y = left * self.scale
-        for _ in range(2):
-            y = _solve(self.matrix(s).T, self.slope(s) * y)
-            y = y / np.linalg.norm(y)
-        return self.root(s, z * self.scale, y / self.scale)
+        kept = np.flatnonzero(np.abs(s - start) <= NEAR * np.abs(start) + 1e-7 * self.size)
+        kept = kept[self._are_roots(s[kept], z[kept])]
+        return s[kept], kept, z[kept] * self.scale
 
-    def _iterate(self, start: complex, z: np.ndarray) -> tuple[complex, np.ndarray]:
+    def left_vectors(self, s: np.ndarray, left: np.ndarray) -> np.ndarray:
+        """Left vectors of roots by inverse iteration."""
+        y, P = left * self.scale, self.matrix(s).swapaxes(1, 2)
+        for _ in range(2):
+            y = _solve(P, self.slope(s) * y)
+            y = y / np.linalg.norm(y, axis=1, keepdims=True)
+        return y / self.scale
+
+    def _iterate(self, start: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Newton's method; it ends early where it leaves the neighbourhood, since such a root is not kept."""
-        s, rounding = start, 4 * np.finfo(float).eps
+        s, z, rounding = start.astype(complex), vectors.astype(complex), 4 * np.finfo(float).eps
+        going = np.arange(s.size)
         for _ in range(MOST_STEPS):
-            u = _solve(self.matrix(s), self.slope(s) * z)
-            largest = np.argmax(np.abs(u))
-            step = z[largest] / u[largest]
-            s, z = s - step, u / np.linalg.norm(u)
-            settled = abs(step) <= rounding * max(abs(s), 1e-6 * self.size)
-            if settled or not abs(s - start) <= abs(start) + 1e-3 * self.size:
+            at, before = s[going], z[going]
+            u = _solve(self.matrix(at), self.slope(at) * before)
+            largest = np.argmax(np.abs(u), axis=1)[:, None]
+            step = (np.take_along_axis(before, largest, 1) / np.take_along_axis(u, largest, 1))[:, 0]
+            s[going], z[going] = at - step, u / np.linalg.norm(u, axis=1, keepdims=True)
+            moving = np.abs(step) > rounding * np.maximum(np.abs(s[going]), 1e-6 * self.size)
+            near = np.abs(s[going] - start[going]) <= np.abs(start[going]) + 1e-3 * self.size
+            going = going[moving & near]
+            if not going.size:
                 break
         return s, z
 
-    def _is_root(self, s: complex) -> bool:
-        """Whether P(s) is singular to what rounding leaves of it; a double root is found to half the digits only."""
+    def _are_roots(self, s: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Whether P(s) is singular to what rounding leaves of it; a double root is found to half the digits only.
+
+        Its least singular value is at most |P z| / |z|, which is all that most roots need.
+        """
         P = self.matrix(s)
-        return bool(np.linalg.svd(P, compute_uv=False)[-1] <= 1e-9 * np.linalg.norm(P))
+        allowed = 1e-9 * np.linalg.norm(P, axis=(1, 2))
+        singular = np.linalg.norm((P @ z[:, :, None])[:, :, 0], axis=1) <= allowed
+        doubtful = ~singular
+        singular[doubtful] = np.linalg.svd(P[doubtful], compute_uv=False)[:, -1] <= allowed[doubtful]
+        return singular
 
 
 def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solution; an exactly singular matrix is moved by rounding: only the direction counts then."""
+    """Solution, also of a stack; an exactly singular matrix is moved by rounding: only the direction counts then."""
     try:
-        return np.linalg.solve(matrix, right)
+        return np.linalg.solve(matrix, right[..., None])[..., 0]
     except np.linalg.LinAlgError:
+        if matrix.ndim > 2:
+            return np.array([_solve(*pair) for pair in zip(matrix, right, strict=True)])
         moved = matrix + np.finfo(float).eps * np.linalg.norm(matrix) * np.eye(len(matrix))
         return np.linalg.solve(moved, right)
 
