@@ -173,7 +173,7 @@ class LinearModel(Displayed):
         """
         if not self.delays:
             return self
-        line = join_lines([delay.time for delay in self.delays], order)
+        line = join_lines(tuple(delay.time for delay in self.delays), order)
         own = (self.A, self.B, self.E), (self.F, self.G, self.H), (self.C, self.D, self.K)
         try:
             A, B, C, D = close_lines(*own, line)

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import eig
 from scipy.optimize import brentq
 
@@ -20,6 +21,7 @@ from robodyn.analysis.linear.margins import (
     EigenvalueCurves,
     Margins,
     choose_between,
+    count_above_one,
     count_growing,
     distance_to_one,
     find_bandwidth,
@@ -31,7 +33,7 @@ from robodyn.analysis.linear.margins import (
     respond_loop,
 )
 from robodyn.analysis.linear.modes import FRICTION
-from robodyn.analysis.linear.poles import find_poles
+from robodyn.analysis.linear.poles import count_growing_poles, find_poles
 from robodyn.analysis.linear.responses import FrequencyResponse, choose_frequencies, respond
 from robodyn.analysis.linear.sampling import SampledModel, can_lift, lift, linearise_sampled, remembered, scale_held
 from robodyn.base.errors import FlawList, nearest, refuse, refuse_word
@@ -128,10 +130,9 @@ class ContinuousLoop:
         """[rad/s]."""
         return self.close(factor).poles()
 
-    def multipliers(self, factor: float = 1.0) -> np.ndarray:
-        """What motions are multiplied by in the time of the fastest one, as sampled loops have them in a cycle."""
-        poles = self.poles(factor)
-        return np.exp(poles / np.abs(poles).max(initial=1.0))
+    def count_growing(self, factor: float = 1.0) -> int:
+        """How many motions grow."""
+        return count_growing_poles(self.close(factor), STABLE)
 
     def respond(self) -> FrequencyResponse:
         """The gain over frequencies that show it."""
@@ -143,11 +144,15 @@ class ContinuousLoop:
     def margins(self, gain: FrequencyResponse) -> Margins:
         """Margins of the loop, by its gain's curve."""
         frequency, values = gain.frequency, gain.values
-        real = [self.gain(np.array([f]))[0].real for f in self._crossings(frequency, values, np.imag)]
+        # No positive factor makes a positive gain -1; the curve between two points goes about as far as they are apart.
+        negative = np.minimum(values[:-1].real, values[1:].real) < np.abs(np.diff(values))
+        real = [self.gain(np.array([f]))[0].real for f in self._crossings(frequency, values, np.imag, negative)]
         limits = [float(-1 / value) for value in (*real, values[0].real) if value < -1 / MOST_GAIN]
-        ranges = [(low, high) for low, high, growing in count_growing(self, limits) if not growing]
+        ranges = [(low, high) for low, high, growing in count_growing(self.count_growing, limits) if not growing]
         low, high = min(ranges, key=distance_to_one, default=(float("nan"), float("nan")))
-        radius = float(np.abs(self.multipliers()).max(initial=0.0))
+        # What motions are multiplied by in the time of the fastest one, as sampled loops have them in a cycle.
+        poles = self.poles()
+        radius = float(np.exp((poles / np.abs(poles).max(initial=1.0)).real.max(initial=-np.inf)))
         if radius > 1 + STABLE:
             return Margins((self.signal,), False, radius, low, high, float("nan"), float("nan"))
         phase, delay = float("inf"), float("inf")
@@ -158,11 +163,15 @@ class ContinuousLoop:
         return Margins((self.signal,), True, radius, low, high, float(phase), float(delay))
 
     def _crossings(
-        self, frequency: np.ndarray, values: np.ndarray, measure: Callable[[np.ndarray], np.ndarray]
+        self,
+        frequency: np.ndarray,
+        values: np.ndarray,
+        measure: Callable[[np.ndarray], np.ndarray],
+        wanted: ArrayLike = True,
     ) -> list[float]:
-        """Frequencies [Hz] at which a measure of the gain changes its sign."""
+        """Frequencies [Hz] at which a measure of the gain changes its sign, between points where it is wanted."""
         sign = measure(values) > 0
-        places = np.flatnonzero(sign[:-1] != sign[1:])
+        places = np.flatnonzero((sign[:-1] != sign[1:]) & wanted)
 
         def at(f: float) -> float:
             return float(measure(self.gain(np.array([f])))[0])
@@ -510,7 +519,7 @@ def check_loops(
     model = linearise_sampled(system, at, friction=friction, parameters=parameters)
     blocks = [block for block in system.scenario.machine.blocks if block.sampled]
     found: list[LoopFinding] = []
-    while _count(model.multipliers) and len(found) <= len(blocks):
+    while count_above_one(model.multipliers) and len(found) <= len(blocks):
         blame = _find_blame(model, blocks)
         found.append(_describe(model, blame))
         if blame is None:
@@ -531,11 +540,10 @@ def _check_continuous(
         model = linearise(system, at, parameters=parameters)
         if system.motion.constraint_forces:
             model = reduce_constraints(model, system)
-        poles = model.poles()
-        if not _count(np.exp(poles / np.abs(poles).max(initial=1.0))):
+        if not count_growing_poles(model, STABLE):
             return ()
     loops = cut_loops(system, at=at, friction=friction, parameters=parameters)
-    if not loops or not _count(loops[0].multipliers()):
+    if not loops or not loops[0].count_growing():
         return ()
     poles = loops[0].poles()
     fastest = max(poles, key=lambda pole: pole.real)
@@ -584,12 +592,8 @@ class _Blame:
         return float(-np.log(self.below) if self.below < 1 else np.log(self.above))
 
 
-def _count(multipliers: np.ndarray) -> int:
-    return int(np.sum(np.abs(multipliers) > 1 + STABLE))
-
-
 def _find_blame(model: SampledModel, blocks: Sequence[Block]) -> _Blame | None:
-    now = _count(model.multipliers)
+    now = count_above_one(model.multipliers)
     found = [blame for block in blocks if find_gains(block) for blame in _scalings(model, block) if blame.left < now]
     return min(found, key=lambda blame: (blame.left, round(blame.change, 3)), default=None)
 
@@ -602,7 +606,8 @@ def _scalings(model: SampledModel, block: Block) -> list[_Blame]:
     lifted = lift(model, signals)
     if not lifted.closes:
         return []
-    ranges = count_growing(lifted, EigenvalueCurves(lifted).real_gains())
+    limits = EigenvalueCurves(lifted).real_gains()
+    ranges = count_growing(lambda gain: count_above_one(lifted.multipliers(gain)), limits)
     return [_Blame(block, signals, left, low, high) for low, high, left in ranges if not low <= 1 <= high]
 
 

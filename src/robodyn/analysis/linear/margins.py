@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -153,7 +153,7 @@ def find_margins(model: SampledModel, signals: str | Sequence[str], delay: bool 
     lifted = lift(model, names)
     curves = EigenvalueCurves(lifted)
     radius, limits = lifted.radius(), curves.real_gains()
-    ranges = [(low, high) for low, high, growing in count_growing(lifted, limits) if not growing]
+    ranges = [(low, high) for low, high, growing in count_growing(lambda gain: count_above_one(lifted.multipliers(gain)), limits) if not growing]
     nearest = min(ranges, key=distance_to_one, default=(float("nan"), float("nan")))
     gains = [_polish(lifted, limit) for limit in nearest]
     if radius > 1 + STABLE:
@@ -164,25 +164,23 @@ def find_margins(model: SampledModel, signals: str | Sequence[str], delay: bool 
     return Margins(names, True, radius, gains[0], gains[1], float(np.degrees(phase)), late)
 
 
-class Closable(Protocol):
-    """A loop that can be closed by a gain."""
-
-    def multipliers(self, gain: float) -> np.ndarray:
-        """Of its motions; those that grow have magnitudes above one."""
+def count_above_one(multipliers: np.ndarray) -> int:
+    """How many motions grow."""
+    return int(np.sum(np.abs(multipliers) > 1 + STABLE))
 
 
-def count_growing(loop: Closable, limits: Sequence[float]) -> list[tuple[float, float, int]]:
+def count_growing(count: Callable[[float], int], limits: Sequence[float]) -> list[tuple[float, float, int]]:
     """Ranges of a gain from 0 to inf, and how many motions grow in each.
 
     Args:
-        limits: gains at which a multiplier may cross; those almost the same count once.
+        count: of motions that grow with a gain; limits: gains at which it may change; those almost the same count once.
     """
     edges = [0.0]
     for limit in sorted(limits):
         edges += [limit] if limit > edges[-1] * (1 + SAME) else []
     ranges: list[tuple[float, float, int]] = []
     for low, high in pairwise([*edges, np.inf]):
-        growing = int(np.sum(np.abs(loop.multipliers(choose_between(low, high))) > 1 + STABLE))
+        growing = count(choose_between(low, high))
         joined = ranges and ranges[-1][2] == growing
         ranges = [*ranges[:-1], (ranges[-1][0], high, growing)] if joined else [*ranges, (low, high, growing)]
     return ranges

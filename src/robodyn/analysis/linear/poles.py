@@ -26,7 +26,8 @@ from robodyn.base.errors import refuse
 
 PADE_ORDER = 8
 # A Pade pole that Newton's method moves by more than this share of its magnitude does not stand for the root it finds.
-NEAR = 0.02
+# One on the way farther than that has left for another root.
+NEAR, FAR = 0.02, 0.2
 MOST_STEPS = 30
 HIGHEST_ORDER = 60
 # Of the fastest pole: what is slower is zero but for rounding, and its vectors are any of a whole space.
@@ -78,12 +79,45 @@ def find_pole_values(model: LinearModel, order: int = PADE_ORDER) -> np.ndarray:
     """The poles of `find_poles` alone [rad/s], without their vectors."""
     if not model.delays:
         return sort_roots(np.linalg.eigvals(model.A).astype(complex))
+    return sort_roots(_refine_upper(Pencil(model), *_upper_pade(model, order)))
+
+
+def count_growing_poles(model: LinearModel, tolerance: float) -> int:
+    """How many poles grow by more than this part of the fastest one's magnitude, and of 1 rad/s.
+
+    Of a model with delays only those Pade poles are refined that can stand for such a one, unless it then depends on
+    the fastest pole's magnitude.
+    """
+
+    def above(poles: np.ndarray, fastest: float) -> int:
+        return int(np.sum(poles.real > tolerance * max(1.0, fastest)))
+
+    if not model.delays:
+        poles = np.linalg.eigvals(model.A)
+        return above(poles, np.abs(poles).max(initial=0.0))
+    pencil, (start, vectors) = Pencil(model), _upper_pade(model, PADE_ORDER)
+    reach = NEAR * np.abs(start) + pencil.rounding
+    may_grow = start.real + reach > 0
+    poles = _refine_upper(pencil, start[may_grow], vectors[may_grow])
+    least, most = np.abs(poles).max(initial=0.0), float(np.max(np.abs(start) + reach, initial=0.0))
+    if above(poles, least) != above(poles, most):
+        poles = _refine_upper(pencil, start, vectors)
+        most = np.abs(poles).max(initial=0.0)
+    return above(poles, most)
+
+
+def _upper_pade(model: LinearModel, order: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pade poles and right vectors as rows; of conjugates the upper one stands for both."""
     finite = _approximate(model, order)
     values, right = eig(finite.A)
-    # Of conjugates the upper one stands for both.
     upper = values.imag >= 0
-    poles, kept, _ = Pencil(model).refine(values[upper], (finite.C @ right).T[upper])
-    return sort_roots(np.concatenate([poles, poles[values[upper][kept].imag > 0].conj()]))
+    return values[upper], (finite.C @ right).T[upper]
+
+
+def _refine_upper(pencil: Pencil, start: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Poles, with the conjugates of those that Pade poles above the real axis stand for."""
+    poles, kept, _ = pencil.refine(start, vectors)
+    return np.concatenate([poles, poles[start[kept].imag > 0].conj()])
 
 
 def _needed_order(model: LinearModel) -> int:
@@ -130,6 +164,7 @@ class Pencil:
         self.scale = scale
         self.coupling = model.coupling * scale / scale[:, None]
         self.size = float(np.linalg.norm(self.coupling))
+        self.rounding = 1e-7 * self.size
 
     def matrix(self, s: np.ndarray) -> np.ndarray:
         """P(s), (k, n, n) for k values of s."""
@@ -155,7 +190,7 @@ class Pencil:
         s, z = self._iterate(start, right / self.scale)
         # Whether a root is the one a Pade pole stands for; poles at zero are known to half the
         # digits at worst.
-        kept = np.flatnonzero(np.abs(s - start) <= NEAR * np.abs(start) + 1e-7 * self.size)
+        kept = np.flatnonzero(np.abs(s - start) <= NEAR * np.abs(start) + self.rounding)
         kept = kept[self._are_roots(s[kept], z[kept])]
         return s[kept], kept, z[kept] * self.scale
 
@@ -178,7 +213,7 @@ class Pencil:
             step = (np.take_along_axis(before, largest, 1) / np.take_along_axis(u, largest, 1))[:, 0]
             s[going], z[going] = at - step, u / np.linalg.norm(u, axis=1, keepdims=True)
             moving = np.abs(step) > rounding * np.maximum(np.abs(s[going]), 1e-6 * self.size)
-            near = np.abs(s[going] - start[going]) <= np.abs(start[going]) + 1e-3 * self.size
+            near = np.abs(s[going] - start[going]) <= FAR * np.abs(start[going]) + 1e-3 * self.size
             going = going[moving & near]
             if not going.size:
                 break

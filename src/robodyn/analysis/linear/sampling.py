@@ -482,11 +482,14 @@ def lift(model: SampledModel, signals: Sequence[str], extra_delay: float = 0.0) 
         refuse(f"signals.{signals[0]}", what, remedy, "loop")
 
     # Writings: tick, number of the task, place among the cut signals.
-    writings = []
-    for tick in range(model.turn):
-        for number, update in enumerate(model.updates):
-            if update.is_due(tick):
-                writings += [(tick, number, k) for k in np.flatnonzero(np.isin(places, update.places)).tolist()]
+    written_by = [np.flatnonzero(np.isin(places, update.places)).tolist() for update in model.updates]
+    writings = [
+        (tick, number, k)
+        for tick in range(model.turn)
+        for number, update in enumerate(model.updates)
+        for k in written_by[number]
+        if update.is_due(tick)
+    ]
     times = np.array([tick for tick, _, _ in writings]) * model.period
     # Cycles that pass before each writing is read, and when in the cycle it is; at once without a delay.
     late, arrivals = np.zeros(len(writings), int), list[tuple[float, int, int]]()
@@ -553,9 +556,7 @@ def lift(model: SampledModel, signals: Sequence[str], extra_delay: float = 0.0) 
 def can_lift(model: SampledModel, signals: Sequence[str]) -> bool:
     """Whether signals are written seldom enough in a turn."""
     places = find_held(model, signals)
-    due = (
-        sum(map(update.is_due, range(model.turn))) * np.isin(places, update.places).sum() for update in model.updates
-    )
+    due = (model.turn // update.period * np.isin(places, update.places).sum() for update in model.updates)
     return bool(sum(due) <= MOST_WRITINGS)
 
 

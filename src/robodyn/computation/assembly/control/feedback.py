@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -502,7 +502,8 @@ def close_lines(rates: Parts, delayed: Parts, outputs: Parts, line: StateSpace) 
     )
 
 
-def join_lines(times: Sequence[float], order: int) -> StateSpace:
+@lru_cache(maxsize=16)
+def join_lines(times: tuple[float, ...], order: int) -> StateSpace:
     """Pade approximations of several delays as one system, one after the other."""
     # Loaded where it is used: a plain run needs none of it.
     from scipy.linalg import block_diag

@@ -121,7 +121,7 @@ class _OperatingPoint:
     def __init__(self, system: System, n: int, commands: Sequence[str], outputs: Sequence[str]) -> None:
         memory = [info.name for info in system.memory]
         self.places, self.n, self.late = [memory.index(name) for name in commands], n, len(system.delays)
-        self.times = [delay.time for delay in system.delays]
+        self.times = tuple(delay.time for delay in system.delays)
         sticking = system.stick_directions
         self.m = np.array([FREE if info.name in sticking else info.start for info in system.memory], float)
         self.p = system.described_values
