@@ -268,15 +268,20 @@ class EigenvalueCurves:
     def _refine(
         self, measure: Callable[[np.ndarray], np.ndarray], angles: np.ndarray, values: np.ndarray
     ) -> tuple[float, complex]:
-        """Bisection; of the eigenvalues between two points the one nearest to their mean is on the curve."""
-        above = measure(values[0]) > 0
-        for _ in range(HALVINGS):
-            middle = angles.mean()
-            found = self._eigenvalues(np.array([middle]))[0]
-            value = found[np.argmin(np.abs(found - values.mean()))]
+        """Of the eigenvalues between two points the one nearest to the straight line between them is on the curve."""
+        above, width = measure(values[0]) > 0, angles[1] - angles[0]
+
+        def at(angle: float) -> float:
+            if angle in angles:
+                return float(measure(values[angles == angle][0]))
+            found = self._eigenvalues(np.array([angle]))[0]
+            value = found[np.argmin(np.abs(found - np.interp(angle, angles, values)))]
             side = 0 if (measure(value) > 0) == above else 1
-            angles[side], values[side] = middle, value
-        return float(angles.mean()), complex(values.mean())
+            angles[side], values[side] = angle, value
+            return float(measure(value))
+
+        root = brentq(at, *angles, xtol=width / 2**HALVINGS, maxiter=4 * HALVINGS, disp=False)
+        return float(root), complex(values[np.argmin(np.abs(angles - root))])
 
 
 def _find_delay(model: SampledModel, lifted: Lifted, signals: Sequence[str]) -> float:

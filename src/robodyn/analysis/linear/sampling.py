@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import casadi as ca
 import numpy as np
@@ -57,6 +58,13 @@ class Update:
     def is_due(self, tick: int) -> bool:
         return (tick - self.offset) % self.period == 0
 
+    @cached_property
+    def reads(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places of [x, m] that it depends on, and its slopes by them."""
+        slopes = np.hstack([self.by_state, self.by_memory])
+        places = np.flatnonzero(slopes.any(axis=0))
+        return places, slopes[:, places]
+
 
 @dataclass(frozen=True, eq=False)
 class SampledModel:
@@ -99,6 +107,15 @@ class SampledModel:
         """[s]."""
         return self.turn * self.period
 
+    @cached_property
+    def writers(self) -> Mapping[int, list[int]]:
+        """Numbers of the updates that write each place of the memory."""
+        writers: dict[int, list[int]] = {place: [] for place in range(self.B.shape[1])}
+        for number, update in enumerate(self.updates):
+            for place in update.places.tolist():
+                writers[place].append(number)
+        return writers
+
     def flow(self, time: float) -> np.ndarray:
         """x a time [s] after [x, m], without ticks: exact, the memory being held; (n, size)."""
         n, read = self.order, np.flatnonzero(self.B.any(axis=0))
@@ -118,8 +135,8 @@ class SampledModel:
         n = self.order
         for update in self.updates:
             if update.is_due(tick):
-                fresh = update.by_state @ whole[:n] + update.by_memory @ whole[n:]
-                whole[n + update.places] = fresh
+                places, slopes = update.reads
+                whole[n + update.places] = slopes @ whole[places]
 
     @cached_property
     def matrix(self) -> np.ndarray:
@@ -482,14 +499,9 @@ def lift(model: SampledModel, signals: Sequence[str], extra_delay: float = 0.0) 
         refuse(f"signals.{signals[0]}", what, remedy, "loop")
 
     # Writings: tick, number of the task, place among the cut signals.
-    written_by = [np.flatnonzero(np.isin(places, update.places)).tolist() for update in model.updates]
-    writings = [
-        (tick, number, k)
-        for tick in range(model.turn)
-        for number, update in enumerate(model.updates)
-        for k in written_by[number]
-        if update.is_due(tick)
-    ]
+    written = sorted((number, k) for k, place in enumerate(places.tolist()) for number in model.writers[place])
+    due = product(range(model.turn), written)
+    writings = [(tick, number, k) for tick, (number, k) in due if model.updates[number].is_due(tick)]
     times = np.array([tick for tick, _, _ in writings]) * model.period
     # Cycles that pass before each writing is read, and when in the cycle it is; at once without a delay.
     late, arrivals = np.zeros(len(writings), int), list[tuple[float, int, int]]()
@@ -504,14 +516,12 @@ def lift(model: SampledModel, signals: Sequence[str], extra_delay: float = 0.0) 
     # Rows are [x, m, s], s being what readers of the cut signals see; columns are [the same at the start, u].
     n, size, width = model.order, model.size, model.size + places.size
     whole = np.hstack([np.eye(width), np.zeros((width, len(writings)))])
-    written = np.zeros((len(writings), width + len(writings)))
+    written_rows = np.zeros((len(writings), width + len(writings)))
     flows = {1.0: model.glide}
 
-    def seen() -> np.ndarray:
-        """The memory as its readers see it."""
-        memory = whole[n:size].copy()
-        memory[places] = whole[size:]
-        return memory
+    # Rows at which readers see [x, m].
+    seen = np.arange(size)
+    seen[n + places] = size + np.arange(places.size)
 
     def glide(time: float) -> None:
         if time > 0 and n:
@@ -519,7 +529,7 @@ def lift(model: SampledModel, signals: Sequence[str], extra_delay: float = 0.0) 
             key = round(time / model.period, 12)
             if key not in flows:
                 flows[key] = model.flow(time)
-            whole[:n] = flows[key][:, :n] @ whole[:n] + flows[key][:, n:] @ seen()
+            whole[:n] = flows[key] @ whole[seen]
 
     def arrive(j: int) -> None:
         """Readers see u_j from now on."""
@@ -538,16 +548,17 @@ def lift(model: SampledModel, signals: Sequence[str], extra_delay: float = 0.0) 
             continue
         for task, update in enumerate(model.updates):
             if update.is_due(number):
-                whole[n + update.places] = update.by_state @ whole[:n] + update.by_memory @ seen()
+                read, slopes = update.reads
+                whole[n + update.places] = slopes @ whole[seen[read]]
                 for j, (tick, writer, k) in enumerate(writings):
                     if (tick, writer) == (number, task):
-                        written[j] = whole[n + places[k]]
+                        written_rows[j] = whole[n + places[k]]
                         if not extra_delay:
                             arrive(j)
-        outputs.append(model.C @ whole[:n] + model.D @ seen())
+        outputs.append(np.hstack([model.C, model.D]) @ whole[seen])
     glide(model.turn_time - now)
 
-    (M, B), (C, D), (P, Q) = (np.split(part, [width], axis=1) for part in (whole, written, np.vstack(outputs)))
+    (M, B), (C, D), (P, Q) = (np.split(part, [width], axis=1) for part in (whole, written_rows, np.vstack(outputs)))
     kept = remembered(M, C, P)
     parts = (M[np.ix_(kept, kept)], B[kept], C[:, kept], D, P[:, kept], Q)
     return Lifted(*parts, times, np.arange(model.turn) * model.period, late, model.turn_time)
@@ -556,8 +567,8 @@ def lift(model: SampledModel, signals: Sequence[str], extra_delay: float = 0.0) 
 def can_lift(model: SampledModel, signals: Sequence[str]) -> bool:
     """Whether signals are written seldom enough in a turn."""
     places = find_held(model, signals)
-    due = (model.turn // update.period * np.isin(places, update.places).sum() for update in model.updates)
-    return bool(sum(due) <= MOST_WRITINGS)
+    writers = [model.updates[number] for place in places.tolist() for number in model.writers[place]]
+    return sum(model.turn // update.period for update in writers) <= MOST_WRITINGS
 
 
 def find_held(model: SampledModel, signals: Sequence[str]) -> np.ndarray:
