@@ -5,7 +5,7 @@ import pytest
 from scipy.special import lambertw
 
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel
-from robodyn.analysis.linear.poles import find_poles
+from robodyn.analysis.linear.poles import count_growing_poles, find_poles
 from robodyn.base.errors import ModelError
 
 TAU, GAIN = 0.7, 2.0
@@ -160,3 +160,21 @@ def test_vectors_are_right_where_nothing_but_rounding_depends_on_a_state():
         assert p1 == pytest.approx(v1 / root.pole, rel=1e-9)
         assert p2 == pytest.approx(v2 / root.pole, rel=1e-9)
         assert v2 == pytest.approx(3.0 * v1 / (root.pole + 500.0), rel=1e-9)
+
+
+@pytest.mark.parametrize("tolerance", [1e-7, 0.01, 0.03])
+@pytest.mark.parametrize("order", [1, 3, 6])
+def test_poles_that_grow_are_counted_as_if_all_were_found(order, tolerance):
+    """Random machines with two delays; large tolerances make the count depend on the fastest pole."""
+    rng = np.random.default_rng(order)
+    counts = set()
+    for _ in range(12):
+        A, E, F, H = (rng.normal(size=size) for size in ((order, order), (order, 2), (2, order), (2, 2)))
+        delays = (DelayedSignal("a", rng.uniform(0.05, 1)), DelayedSignal("b", rng.uniform(0.05, 1)))
+        model = LinearModel(A, E=E, F=F, H=0.3 * H, delays=delays)
+        poles = model.poles()
+        np.testing.assert_allclose(poles, [root.pole for root in find_poles(model)], rtol=1e-9)
+        expected = np.sum(poles.real > tolerance * np.abs(poles).max(initial=1.0))
+        assert count_growing_poles(model, tolerance) == expected
+        counts.add(int(expected))
+    assert len(counts) > 1
