@@ -153,7 +153,8 @@ def find_margins(model: SampledModel, signals: str | Sequence[str], delay: bool 
     lifted = lift(model, names)
     curves = EigenvalueCurves(lifted)
     radius, limits = lifted.radius(), curves.real_gains()
-    ranges = [(low, high) for low, high, growing in count_growing(lambda gain: count_above_one(lifted.multipliers(gain)), limits) if not growing]
+    counted = count_growing(lambda gain: count_above_one(lifted.multipliers(gain)), limits)
+    ranges = [(low, high) for low, high, growing in counted if not growing]
     nearest = min(ranges, key=distance_to_one, default=(float("nan"), float("nan")))
     gains = [_polish(lifted, limit) for limit in nearest]
     if radius > 1 + STABLE:
