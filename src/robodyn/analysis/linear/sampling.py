@@ -9,7 +9,7 @@ from itertools import product
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import expm
+from scipy.linalg import expm, schur
 
 from robodyn.analysis.jumps import Jump, describe_staircases, find_staircases, smooth_expressions
 from robodyn.analysis.linear.linear_model import Variable
@@ -375,8 +375,8 @@ def _variable(info: StateInfo | MemoryInfo, value: float) -> Variable:
 # delays are.
 
 
-CHUNK = 64
-"""Frequencies for which equations are solved at once."""
+MANY = 32
+"""So many frequencies are worth a triangular form of the equations."""
 CHECKED, MODAL_ERROR = 16, 1e-4
 """Places at which a sum of modes is checked, and the relative error allowed there."""
 MOST_WRITINGS = 128
@@ -413,12 +413,23 @@ class Lifted:
         return self._transfer(z, self.P, self.Q)
 
     def _transfer(self, z: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
-        found = np.empty((z.size, *D.shape), complex)
-        eye = np.eye(len(self.M))
-        for k in range(0, z.size, CHUNK):
-            part = slice(k, k + CHUNK)
-            found[part] = C @ self._resolve(z[part], eye) + D
-        return found
+        if z.size < MANY:
+            found: np.ndarray = C @ self._resolve(z, np.eye(len(self.M))) + D
+            return found
+        # M = U T U^H once, T triangular, solved from the last row up at all z together.
+        T, U = self._triangle
+        left, right, count = C @ U, U.conj().T @ self.B, len(T)
+        x = np.empty((count, z.size, right.shape[1]), complex)
+        below = z - np.diag(T)[:, None]
+        if not below.all():
+            raise _poles_lost()
+        for k in reversed(range(count)):
+            x[k] = (right[k] + np.tensordot(T[k, k + 1 :], x[k + 1 :], 1)) / below[k][:, None]
+        return np.tensordot(left, x, 1).swapaxes(0, 1) + D
+
+    @cached_property
+    def _triangle(self) -> tuple[np.ndarray, np.ndarray]:
+        return schur(self.M, output="complex")
 
     def estimate_gain(self, z: np.ndarray) -> np.ndarray:
         """L(z) by modes, sum_k (C v_k) (w_k B) / (z - lambda_k) + D: cheap at many z, to a few digits; exact where
@@ -436,9 +447,7 @@ class Lifted:
         try:
             return np.linalg.solve(z[:, None, None] * eye - self.M, self.B[None].astype(complex))
         except np.linalg.LinAlgError:
-            # Beside entries of 1e16 the number z is lost.
-            what = "its gains are too large for its poles to be computed"
-            raise ModelError([Flaw("loop", what, "reduce them")]) from None
+            raise _poles_lost() from None
 
     def close(self, gain: complex = 1.0) -> np.ndarray:
         """The matrix of a cycle with u = gain w; writings that are read cycles later wait in further rows."""
@@ -483,6 +492,11 @@ class Lifted:
                 break
             reached = more
         return bool(self.C[:, reached].any())
+
+
+def _poles_lost() -> ModelError:
+    """Beside entries of 1e16 the number z is lost."""
+    return ModelError([Flaw("loop", "its gains are too large for its poles to be computed", "reduce them")])
 
 
 def lift(model: SampledModel, signals: Sequence[str], extra_delay: float = 0.0) -> Lifted:
