@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import Flaw, FlawList, ModelError, near_names, nearest
 from robodyn.cli.application import fail, messages
 from robodyn.cli.command import Paths, Texts, command, drawing, needing, refuse_ending, refuse_other
 from robodyn.cli.run import prepare_folder
@@ -221,6 +221,7 @@ def sheet(
             fault = "of an open arm --set, --seed and --plot have an effect"
             raise ModelError([Flaw("sheet", "--random, --deviation, --band and --out have none on an arm", fault)])
         return arm_sheet(load_arm(scenario), read_pairs("set", setting, lambda _, text: text), seed=seed)
+    _refuse_unknown_subject(scenario, arm_names())
     what = load_single(scenario, setting)
     flaws = FlawList()
     system = trace_varied(what, random)
@@ -234,6 +235,20 @@ def sheet(
     found = make_sheet(system, drawn, deviation=deviation, band=width, seed=seed, budget=budget, workers=workers)
     write_sheets(found, "--out", out)
     return found
+
+
+def _refuse_unknown_subject(what: str, arms: list[str]) -> None:
+    """Refuse a name that is neither a file, nor one of the catalogue, with the arms among what it may have meant."""
+    from robodyn.description.catalog import list_scenarios
+
+    name = what.partition(":")[0]
+    known = [*arms, *list_scenarios()]
+    is_path = Path(what).exists() or Path(what).suffix or Path(what).name != what
+    if name in known or is_path:
+        return
+    remedy = nearest(name, known) if near_names(name, known) else f"open arms are {', '.join(arms)}"
+    what = f"there is no open arm and no scenario '{name}'"
+    raise ModelError([Flaw("", what, f"{remedy}; robodyn list lists scenarios")])
 
 
 @command("circle", plot="Draw the polar plot into this file.")

@@ -256,3 +256,11 @@ def test_the_schema_of_scenario_files_is_printed(invoke, read_json):
     schema = read_json(invoke("schema").stdout)
     assert schema == make_schema()
     assert {"bodies", "blocks", "solver", "duration"} <= schema["properties"].keys()
+
+
+def test_a_sheet_of_nothing_known_suggests_open_arms_too(invoke):
+    done = invoke("sheet", "so1")
+    assert done.exit_code == 2
+    assert "did you mean 'so101'" in done.stderr
+    assert "open arms are so101" in invoke("sheet", "xyzzy").stderr
+    assert "four-bar" in invoke("sheet", "four-bat").stderr

@@ -138,3 +138,14 @@ def test_servos_are_mounted_with_their_identified_friction():
     assert block.parameters["motor_loss"] == servo_models()["mx106"]["m6"]["motor_loss"]
     assert found.axes[1].axis.sized.armature == pytest.approx(servo_models()["mx106"]["m6"]["armature"])
     assert rd.simulate(found.scenario.replaced(duration=0.2)).outcome.kind.name == "FINISHED"
+
+
+def test_what_is_only_quoted_counts_as_estimated_and_the_rest_has_a_date():
+    for drive in read_library().values():
+        assert drive.actuator.date is not None, drive.name
+        for number in drive.numbers.values():
+            if "quoted, not read" in number.source:
+                assert number.estimated, drive.name
+    quoted = read_library()["A1-motor"].numbers
+    assert quoted["ratio"].estimated
+    assert quoted["peak_torque"].source.endswith("read 2026-11-18")

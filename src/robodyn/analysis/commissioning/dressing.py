@@ -147,9 +147,10 @@ def dress(
     rotors = {axis.gear.drive: places[axis.name] for axis in axes if axis.gear is not None}
     initial = {f"{name}.position": value for name, value in (places | rotors).items() if value}
     initial |= supply_of(axes)[2]
-    holding = dynamics.holding_forces(q, [axis.name for axis in axes])
-    for axis, torque in zip(axes, holding, strict=True):
-        initial |= axis.initial_causes(float(torque))
+    # Of all joints: those without a drive are held too, at rest or not.
+    holding = dict(zip(dynamics.velocities, dynamics.holding_forces(q), strict=True))
+    for axis in axes:
+        initial |= axis.initial_causes(float(holding[f"{axis.name}.velocity"]))
     scenario = Scenario(machine.name, dressed, duration, initial, nominal=_nominal(dressed, axes))
     scenario, notes = _stand(scenario)
     return Dressed(scenario, _rows(axes, inertias, gains, margins), undressed, notes)

@@ -47,8 +47,8 @@ class Sourced:
 
     @property
     def estimated(self) -> bool:
-        """Whether a rule gave it."""
-        return self.source.startswith(("estimated", "rule of thumb"))
+        """Whether a rule gave it, or it is quoted without having been read at its source."""
+        return self.source.startswith(("estimated", "rule of thumb", "as commonly quoted"))
 
 
 class Actuator(Description, kw_only=True):
@@ -58,7 +58,7 @@ class Actuator(Description, kw_only=True):
 
     family: str = choice(FAMILIES, doc="of its gear")
     source: str = text(doc="where its numbers are published")
-    date: str = text(default="2026-11", doc="when they were read")
+    date: str | None = text(default=None, doc="when they were read there")
     size: bool = flag(default=False, doc="whether dress scales it to a joint's effort limit")
     phases: int = whole_number(default=1, doc="3 where currents are amplitudes and resistance that of a phase")
     ratio: float = quantity(positive=True, doc="of the gear [1 or rad/m]")
@@ -128,10 +128,11 @@ class Actuator(Description, kw_only=True):
     def published(self) -> dict[str, Sourced]:
         """All numbers that are said, each with its source."""
         numbers = {}
+        source = self.source if self.date is None else f"{self.source}, read {self.date}"
         for key, kind in self.KINDS.items():
             value = getattr(self, key)
             if isinstance(kind, Quantity) and value is not None and not isinstance(value, tuple):
-                numbers[key] = Sourced(float(value), self.sources.get(key, f"{self.source}, {self.date}"))
+                numbers[key] = Sourced(float(value), self.sources.get(key, source))
         return numbers
 
 

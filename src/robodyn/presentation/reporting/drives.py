@@ -131,7 +131,7 @@ def show_drives(found: DriveComparison) -> Display:
         for drive in found.drives:
             rows.append((*_row(drive)[:LISTED], ", ".join(drive.friction_models()), drive.actuator.source))
         table = Table((*HEADS[:LISTED], "identified friction", "source"), rows, most=200)
-    said = "~ is estimated by a rule, which robodyn drives NAME tells; of screws N, N s/m and kg."
+    said = "~ is estimated by a rule or only quoted, as robodyn drives NAME tells; of screws N, N s/m and kg."
     return Display(f"{len(found.drives)} drives", (table, said, picture))
 
 
