@@ -143,7 +143,11 @@ def dress(
     flaws.raise_if_any("dress")
     inertias = find_inertias(dynamics, axes, places)
     control_of = _compute_torques if loops.scheme == COMPUTED_TORQUE else _cascade
-    dressed, gains, margins = control_of(rigid, axes, places, inertias)
+    try:
+        dressed, gains, margins = control_of(rigid, axes, places, inertias)
+    except ModelError:
+        _refuse_falling_joints(rigid, dynamics, inertias.poses, [axis.name for axis in axes])
+        raise
     rotors = {axis.gear.drive: places[axis.name] for axis in axes if axis.gear is not None}
     initial = {f"{name}.position": value for name, value in (places | rotors).items() if value}
     initial |= supply_of(axes)[2]
@@ -154,6 +158,35 @@ def dress(
     scenario = Scenario(machine.name, dressed, duration, initial, nominal=_nominal(dressed, axes))
     scenario, notes = _stand(scenario)
     return Dressed(scenario, _rows(axes, inertias, gains, margins), undressed, notes)
+
+
+def _refuse_falling_joints(
+    machine: Machine, dynamics: MachineDynamics, poses: Iterable[Mapping[str, float]], dressed: list[str]
+) -> None:
+    """Refuse joints that nothing acts on and that fall at a pose: that, not the gains, makes the machine unstable.
+
+    With all other joints held still, m a = -k (q - q0): a joint falls where k, the slope of the torque that holds it,
+    is negative, e times as far in sqrt(m / -k).
+    """
+    assert machine.mechanism is not None
+    driven = {*dressed, *(block.on for block in machine.blocks)}
+    free = [joint.name for joint in machine.mechanism.joints if joint.kind in SINGLE and joint.name not in driven]
+    flaws, step = FlawList(), 1e-6
+    for name in free:
+        times = []
+        place = dynamics.velocities.index(f"{name}.velocity")
+        for pose in poses:
+            ends = []
+            for moved in (pose[name] - step, pose[name] + step):
+                q = dynamics.positions_at({f"{key}.position": value for key, value in {**pose, name: moved}.items()})
+                ends.append(dynamics.holding_forces(q)[place])
+            slope = (ends[1] - ends[0]) / (2 * step)
+            if slope < -1e-6:
+                times.append(float(np.sqrt(dynamics.mass_matrix(q)[place, place] / -slope)))
+        if times:
+            what = f"has no drive and falls within {min(times):.2g} s at a pose: no gains of the others hold it"
+            flaws.add(f"joints.{name}", what, "dress it too, fix it, or keep the others where it hangs")
+    flaws.raise_if_any(f"control of '{machine.name}'")
 
 
 def _stand(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:

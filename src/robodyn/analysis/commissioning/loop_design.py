@@ -38,8 +38,6 @@ RAISED, MOST_RAISES = 1.25, 12
 """How near to each other a gain that keeps the margins and one that does not are found, and rounds of that."""
 POSES, SEED = 64, 17
 """Random poses at which inertias are looked for."""
-LEAST_GROWTH = 1e-3
-"""Growth [1/s] of a motion from which on it counts as a fall."""
 UNLIMITED = {"rad": math.pi, "m": 0.0}
 """Half range of a joint without limits."""
 
@@ -143,43 +141,12 @@ def design_loops(
             measure = estimate_margins
         for axis in left:
             found[axis.name] = _lowered(found[axis.name], inertias.most[axis.name], *short[axis.name])
-    _refuse_free_joints(scenario, axes, [linearise(place_axes(axes, pose)) for pose in inertias.poses])
     flaws = []
     for axis in left:
         what = f"no gains keep the margins wanted: P = {found[axis.name].proportional:.3g} has "
         least = _least(axis, margins)
         flaws.append(Flaw(f"joints.{axis.name}", what + describe_margins(least), remedy_for(axis, least)))
     raise ModelError(flaws, f"control of '{scenario.name}'")
-
-
-def _refuse_free_joints(
-    scenario: Scenario, axes: Sequence[DriveAxis], models: Sequence[SampledModel]
-) -> None:
-    """Refuse joints without a drive that fall, however stiffly the others are held: no gains of theirs help.
-
-    With x the positions and velocities of these joints, all others held still, x' = A x is unstable where an eigenvalue
-    of A has a positive real part.
-    """
-    assert scenario.machine.mechanism is not None
-    dressed = {axis.name for axis in axes}
-    growths: dict[str, float] = {}
-    for joint in scenario.machine.mechanism.axes:
-        if joint.name in dressed:
-            continue
-        states = (f"{joint.name}.position", f"{joint.name}.velocity")
-        for model in models:
-            places = [k for k, state in enumerate(model.states) if state.name in states]
-            if places:
-                growth = float(np.max(np.linalg.eigvals(model.A[np.ix_(places, places)]).real))
-                growths[joint.name] = max(growth, growths.get(joint.name, -math.inf))
-    flaws = []
-    for name, growth in growths.items():
-        if growth > LEAST_GROWTH:
-            what = f"has no drive and falls within {1 / growth:.2g} s where the other joints take it: no gains hold it"
-            remedy = "dress it too, fix it, or limit the others to where it hangs"
-            flaws.append(Flaw(f"joints.{name}", what, remedy))
-    if flaws:
-        raise ModelError(flaws, f"control of '{scenario.name}'")
 
 
 def describe_margins(margins: LoopMargins) -> str:
@@ -409,7 +376,6 @@ def design_error_dynamics(
         if best is None or worst > best[0]:
             best = worst, gains, models
     if best is None:
-        _refuse_free_joints(scenario, axes, models)
         unstable = LoopMargins(0.0, 0.0, 0)
         what = "is unstable with all error dynamics"
         flaws = [Flaw(f"joints.{axis.name}", what, remedy_for(axis, unstable)) for axis in axes]
