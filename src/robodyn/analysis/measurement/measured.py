@@ -104,7 +104,7 @@ def synchronise(first: Run, second: Run, signal: str, other: str = "", longest: 
         what = f"have a correlation of {correlation:.2g} at best"
         remedy = "name a signal that both recorded, or allow a larger offset"
         refuse(f"{signal}, {other or signal}", what, remedy, "synchronisation")
-    places, lags = _window_delays(a.time, a.values, b.time - offset, b.values, rate)
+    places, lags = window_delays(a.time, a.values, b.time - offset, b.values, rate)
     middle = float((max(a.time[0], b.time[0] - offset) + min(a.time[-1], b.time[-1] - offset)) / 2)
     if len(lags) < 4:
         rest = float(np.mean(lags)) if len(lags) else 0.0
@@ -116,7 +116,7 @@ def synchronise(first: Run, second: Run, signal: str, other: str = "", longest: 
     )
 
 
-def _window_delays(t: Floats, x: Floats, u: Floats, y: Floats, rate: float) -> tuple[Floats, Floats]:
+def window_delays(t: Floats, x: Floats, u: Floats, y: Floats, rate: float) -> tuple[Floats, Floats]:
     """Delays in windows of what both cover, where the signals move and are alike."""
     from scipy.interpolate import CubicSpline
 
