@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from robodyn.base.errors import FlawList, ModelError
-from robodyn.base.spatial import Pose
+from robodyn.base.spatial import Pose, from_quaternion, from_rpy
 from robodyn.base.untrusted import MEGABYTE, MOST_OF_A_MESH
 from robodyn.description.model.body import MESHES, BoxLook, CapsuleLook, CylinderLook, Look, MeshLook, SphereLook
 from robodyn.description.model.numbers import as_floats
@@ -169,8 +169,20 @@ def _find_home(file: Path) -> Path:
 COLOUR = "#rrggbb: 255 times each, rounded; opacity is not drawn"
 
 
+LIMITS = {"lower": "lower_limit", "upper": "upper_limit", "velocity": "speed_limit", "effort": "effort_limit"}
+"""Words of URDF and SDF for the limits of a joint -> ours."""
 INERTIA = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
 """Words of URDF and SDF for the entries of an inertia."""
+
+
+def rotation_of(numbers: Sequence[float]) -> np.ndarray:
+    """A rotation of URDF and SDF: x, y, z, w of a quaternion, or roll, pitch, yaw; ValueError for a quaternion of 0."""
+    if len(numbers) == 3:
+        return np.array(from_rpy(*numbers))
+    x, y, z, w = numbers
+    if not any(numbers):
+        raise ValueError("must not be zero: 0 0 0 1 is no rotation")
+    return np.array(from_quaternion(w, x, y, z))
 
 
 class LinkReader(ABC):

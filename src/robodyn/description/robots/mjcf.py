@@ -607,7 +607,7 @@ class MjcfReader:
             rest = float(model.qpos_spring[int(model.jnt_qposadr[number])]) - zero
             spring = {"stiffness": stiffness} | ({"rest": rest} if rest else {})
             name = self.own_name(f"{draft.name}_spring")
-            self.draft.blocks.append(Block(name, "spring", draft.name, parameters=spring))
+            self.add(name, "spring", draft.name, parameters=spring)
 
     def yields(self, element: XmlElement, limit: Any, stiffness: float) -> None:
         """Note a spring that yields: robodyn's stays elastic."""
@@ -708,7 +708,7 @@ class MjcfReader:
         if stiffness or damping:
             values = {"stiffness": stiffness, "damping": damping, "rest": 0.5 * (low + high) - zero}
             block = self.own_name(f"{name}_spring")
-            self.draft.blocks.append(Block(block, "spring", name, parameters=values))
+            self.add(block, "spring", name, parameters=values)
 
     def equality(self, k: int, element: XmlElement) -> str:
         import mujoco
@@ -806,14 +806,14 @@ class MjcfReader:
             imax, slewmax = (float(value) for value in model.actuator_dynprm[k][:2])
             gains = (kp, float(model.actuator_gainprm[k][0]), kv)
             loop = self.controller(name, k, on, shift, element, gains, (slewmax, imax))
-            self.draft.blocks.append(Block(name, "torque_source", on, inputs={"command": loop}))
+            self.add(name, "torque_source", on, inputs={"command": loop})
         else:
             self.servo(name, k, on, shift, element)
         return ""
 
     def carry(self, k: int, on: str) -> str:
         """Put the actuator's own rotor and damping on its joint: gear^2 times them."""
-        gear = float(self.model.actuator_gear[k][0])
+        gear = self.gear(k)
         for key in ("armature", "damping"):
             value = float(row_of(self.model, f"actuator_{key}", k).flat[0])
             joint = next((joint for joint in self.draft.joints if joint.name == on), None)
@@ -833,7 +833,7 @@ class MjcfReader:
         """The limit of an actuator's force on its joint, gear times that of its own."""
         if not self.model.actuator_forcelimited[k]:
             return {}
-        gear = float(self.model.actuator_gear[k][0])
+        gear = self.gear(k)
         ends = sorted(gear * float(end) for end in self.model.actuator_forcerange[k])
         return {"limit": effort_limit(element, ends, "forcerange")["effort_limit"]}
 
@@ -845,7 +845,7 @@ class MjcfReader:
 
         tau = g (kp (u_pos - g l) + ki x_I + kd (u_vel - g v) + u_ff);   inputs that there are not are 0
         """
-        gear, spec = float(self.model.actuator_gear[k][0]), int(row_of(self.model, "actuator_ctrlspec", k))
+        gear, spec = self.gear(k), int(row_of(self.model, "actuator_ctrlspec", k))
         force, position = self.units(on)
         proportional, integral, derivative = (gear * gear * value for value in gains)
         entries = [bit for bit in (POSITION, RATE, FORWARD) if spec & bit]
@@ -869,7 +869,7 @@ class MjcfReader:
         law = "pid_control" if integral or {"target_velocity", "feed_forward"} & inputs.keys() else "pd_control"
         values |= {"integral": integral} if law == "pid_control" else {}
         loop = self.own_name(f"{name}_loop")
-        self.draft.blocks.append(Block(loop, law, inputs=inputs, parameters=values, unit=force))
+        self.add(loop, law, inputs=inputs, parameters=values, unit=force)
         return f"{loop}.command"
 
     def motor(self, name: str, k: int, on: str, shift: float, element: XmlElement) -> None:
@@ -878,7 +878,7 @@ class MjcfReader:
         Under its controller the voltage makes up for the induced one: the current follows tau / (g K) with a lag L / R,
         as far as the voltage goes.
         """
-        model, gear = self.model, float(self.model.actuator_gear[k][0])
+        model, gear = self.model, self.gear(k)
         gains, dynamics = model.actuator_gainprm[k], model.actuator_dynprm[k]
         R, K, lag = float(gains[0]), float(gains[1]), float(dynamics[0])
         spec = int(row_of(model, "actuator_ctrlspec", k))
@@ -898,7 +898,7 @@ class MjcfReader:
             if limit:
                 circuit["current_limit"] = limit["limit"] / abs(K * gear)
                 element.mark(CHOICE, "the limit of its torque is one of its current")
-            self.draft.blocks.append(Block(name, "dc_motor", on, inputs={"voltage": command}, parameters=circuit))
+            self.add(name, "dc_motor", on, inputs={"voltage": command}, parameters=circuit)
             heated = f"{name}.current"
         elif limit and K:
             command = self.add_command(name, k, 1.0, 0.0, "V", element) if spec == VOLTAGE else self.shorted(name)
@@ -908,9 +908,7 @@ class MjcfReader:
             current = self.own_name(f"{name}_current")
             self.draft.signals.append(FormulaSignal(current, formula, "A", numbers, units))
             values = {"torque_constant": K, "gear": gear, "current_limit": limit["limit"] / abs(K * gear)}
-            self.draft.blocks.append(
-                Block(name, "current_source", on, inputs={"current_command": current}, parameters=values)
-            )
+            self.add(name, "current_source", on, inputs={"current_command": current}, parameters=values)
             heated = f"{name}.current"
         elif K:
             self.push(name, k, on, (gear * K / R if spec == VOLTAGE else 0.0, 0.0), gear**2 * K**2 / R, {}, element)
@@ -936,17 +934,17 @@ class MjcfReader:
             inputs["voltage"] = self.add_constant(f"{name}_supply", voltage, "V")
             driver = self.own_name(f"{name}_driver")
             values = {"resistance": R, "torque_constant": K}
-            self.draft.blocks.append(Block(driver, "inverter", inputs=inputs, parameters=values))
+            self.add(driver, "inverter", inputs=inputs, parameters=values)
             current = f"{driver}.output"
         law, values = "current_source", {"torque_constant": K}
         if lag:
             law, values = "current_lag", {"torque_constant": K, "time_constant": lag}
-        self.draft.blocks.append(Block(name, law, on, inputs={"current_command": current}, parameters=values))
+        self.add(name, law, on, inputs={"current_command": current}, parameters=values)
         return f"{name}.current"
 
     def cogging(self, name: str, k: int, on: str, shift: float) -> None:
         """g A sin(n g (s + s_0) + phi), which is -|g A| sin(|n g| s + phase) of a phase that takes up the signs."""
-        gear = float(self.model.actuator_gear[k][0])
+        gear = self.gear(k)
         amplitude, order, phase = (float(value) for value in self.model.actuator_biasprm[k][:3])
         if not amplitude or not order:
             return
@@ -955,11 +953,11 @@ class MjcfReader:
         if rate < 0.0:
             size, rate, phase = -size, -rate, -phase
         values = {"amplitude": abs(size), "order": rate, "phase": phase + (np.pi if size > 0.0 else 0.0)}
-        self.draft.blocks.append(Block(self.own_name(f"{name}_cogging"), "cogging_torque", on, parameters=values))
+        self.add(self.own_name(f"{name}_cogging"), "cogging_torque", on, parameters=values)
 
     def bristles(self, name: str, k: int, on: str) -> None:
         """LuGre friction on the joint's side: bristles bend by 1 / g as far, forces are g times as large."""
-        gear = float(self.model.actuator_gear[k][0])
+        gear = self.gear(k)
         c0, c1 = (float(value) for value in self.model.actuator_dynprm[k][5:7])
         coulomb, static, stribeck = (float(value) for value in self.model.actuator_biasprm[k][3:6])
         if not c0:
@@ -967,7 +965,7 @@ class MjcfReader:
         values = {"stiffness": gear * gear * c0, "damping": gear * gear * c1, "viscous": 0.0}
         values |= {"coulomb": abs(gear) * coulomb, "static": abs(gear) * static}
         values |= {"stribeck_velocity": stribeck / abs(gear)}
-        self.draft.blocks.append(Block(self.own_name(f"{name}_friction"), "lugre_friction", on, parameters=values))
+        self.add(self.own_name(f"{name}_friction"), "lugre_friction", on, parameters=values)
 
     def heat(self, name: str, k: int, current: str, element: XmlElement) -> None:
         """A winding that warms up: `tau T_dot = R_th R (1 + a (T - T_0)) i^2 - (T - T_a)`, its housing kept at T_a."""
@@ -987,9 +985,7 @@ class MjcfReader:
         values |= {"housing_resistance": 1e-9 * thermal, "housing_time": tau}
         states = {"winding": ambient, "housing": ambient}
         heat = self.own_name(f"{name}_heat")
-        self.draft.blocks.append(
-            Block(heat, "motor_heat", inputs={"current": current}, parameters=values, states=states)
-        )
+        self.add(heat, "motor_heat", inputs={"current": current}, parameters=values, states=states)
         note = f"`{heat}.winding` is its winding's temperature; that a warm winding takes less current is not used"
         element.mark(CHOICE, note)
 
@@ -998,7 +994,7 @@ class MjcfReader:
 
         torque = g (gain u + b_0) + g^2 (b_1 (s + q_ref) + b_2 v) = P (target - s) - D v
         """
-        model, gear = self.model, float(self.model.actuator_gear[k][0])
+        model, gear = self.model, self.gear(k)
         bias = [float(b) for b in model.actuator_biasprm[k][:3]]
         P, D = -gear * gear * bias[1], -gear * gear * bias[2]
         limit = self.force_limit(k, element)
@@ -1011,8 +1007,8 @@ class MjcfReader:
         target = self.add_command(name, k, scale / P, offset / P - shift, position, element)
         inputs = {"target": target, "position": f"{on}.position", "velocity": f"{on}.velocity"}
         values = {"proportional": P, "derivative": D, **limit}
-        self.draft.blocks.append(Block(loop, "pd_control", inputs=inputs, parameters=values, unit=force))
-        self.draft.blocks.append(Block(name, "torque_source", on, inputs={"command": f"{loop}.command"}))
+        self.add(loop, "pd_control", inputs=inputs, parameters=values, unit=force)
+        self.add(name, "torque_source", on, inputs={"command": f"{loop}.command"})
 
     def push(
         self, name: str, k: int, on: str, line: tuple[float, float], D: float, limit: dict[str, float],
@@ -1022,15 +1018,15 @@ class MjcfReader:
         if any(line):
             most = {"torque_limit": limit["limit"]} if limit else {}
             command = self.add_command(name, k, *line, self.units(on)[0], element)
-            self.draft.blocks.append(Block(name, "torque_source", on, inputs={"command": command}, parameters=most))
+            self.add(name, "torque_source", on, inputs={"command": command}, parameters=most)
         if D:
             damper = self.own_name(f"{name}_damping")
-            self.draft.blocks.append(Block(damper, "damper", on, parameters={"damping": D}))
+            self.add(damper, "damper", on, parameters={"damping": D})
 
     def add_constant(self, name: str, value: float, unit: str) -> str:
         """A constant; its signal."""
         block = self.own_name(name)
-        self.draft.blocks.append(Block(block, "constant_reference", parameters={"constant": value}, unit=unit))
+        self.add(block, "constant_reference", parameters={"constant": value}, unit=unit)
         return f"{block}.value"
 
     def add_command(
@@ -1059,8 +1055,14 @@ class MjcfReader:
                 values = dict(zip(("lower", "upper"), ends, strict=True))
         else:
             return signal
-        self.draft.blocks.append(Block(part, law, inputs=given, parameters=values, states=states, unit=unit))
+        self.add(part, law, inputs=given, parameters=values, states=states, unit=unit)
         return f"{part}.output"
+
+    def gear(self, k: int) -> float:
+        return float(self.model.actuator_gear[k][0])
+
+    def add(self, name: str, law: str, on: str | None = None, **words: Any) -> None:
+        self.draft.blocks.append(Block(name, law, on, **words))
 
     def target(self, k: int) -> tuple[str | None, float]:
         """The joint or coordinate that an actuator acts on, and MuJoCo's length of it where ours is 0, without gear."""

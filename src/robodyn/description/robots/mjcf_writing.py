@@ -25,7 +25,15 @@ from robodyn.description.model.joint import GROUND, Freedom
 from robodyn.description.robots.building import distinct
 from robodyn.description.robots.links import rgb_of
 from robodyn.description.robots.mjcf import HIDDEN, SHAPES
-from robodyn.description.robots.writing import SIZES, RobotWriter, is_identity, number_text, pose_of
+from robodyn.description.robots.writing import (
+    PLACE,
+    SIZES,
+    JointEffects,
+    RobotWriter,
+    is_identity,
+    number_text,
+    pose_of,
+)
 from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED
 
 WORLD = "world"
@@ -130,8 +138,7 @@ class MjcfWriter(RobotWriter):
             X = self.zero_pose(last)
         self.put_pose(element, X)
         for link in chain:
-            self.say("joint", link.name)
-            self.say("joint", link.name, "parent", "child", "origin", "rotation", "axis", "second_axis")
+            self.say("joint", link.name, "", *PLACE)
         if last.kind == "free":
             SubElement(element, "freejoint", name=last.name)
             # MuJoCo's positions of a free joint are its place in the world, where it starts too.
@@ -188,12 +195,9 @@ class MjcfWriter(RobotWriter):
             made.set("axis", number_text(into.R @ np.array(freedom.axis)))
         if joint.kind not in ("revolute", "prismatic"):
             return
-        effects = self.effects(joint.name)
-        values = {"armature": joint.armature, "damping": effects.damping, "frictionloss": effects.friction}
-        values |= {"stiffness": effects.stiffness, "springref": effects.rest}
-        for key, value in values.items():
-            if value:
-                made.set(key, number_text(value))
+        effects = self.put_effects(made, joint.name, joint.armature)
+        if effects.rest:
+            made.set("springref", number_text(effects.rest))
         if joint.lower_limit is not None or joint.upper_limit is not None:
             lower = -ENDLESS if joint.lower_limit is None else joint.lower_limit
             upper = ENDLESS if joint.upper_limit is None else joint.upper_limit
@@ -203,6 +207,15 @@ class MjcfWriter(RobotWriter):
         self.say("joint", joint.name, "armature", "lower_limit", "upper_limit", "effort_limit")
         note = "MuJoCo's limits give way by their own softness"
         self.say("joint", joint.name, "stop_stiffness", "stop_damping", "stop_restitution", note=note, column=UNUSED)
+
+    def put_effects(self, element: Element, on: str, armature: float = 0.0) -> JointEffects:
+        """Rotor, losses and spring of a joint or tendon; where the spring rests is said by other words."""
+        effects = self.effects(on)
+        values = {"armature": armature, "damping": effects.damping, "frictionloss": effects.friction}
+        for key, value in (values | {"stiffness": effects.stiffness}).items():
+            if value:
+                element.set(key, number_text(value))
+        return effects
 
     def put_inertia(self, element: Element, body: Body, joint: Joint) -> None:
         """Moments along the principal axes: MuJoCo's own diagonalisation stops at 1e-12 kg m^2."""
@@ -230,10 +243,9 @@ class MjcfWriter(RobotWriter):
             mass, moments = max(mass, SPECKS), np.maximum(moments, SPECKS)
             note = f"MuJoCo wants mass and inertia of what moves: {SPECKS:g} kg, kg m^2 at least"
             self.say("body", body.name, note=note, column=CHOICE)
-        inertial = SubElement(element, "inertial", pos=number_text(body.com), mass=number_text(mass))
+        inertial = SubElement(element, "inertial", pos="0 0 0", mass=number_text(mass))
         inertial.set("diaginertia", number_text(moments))
-        if not np.array_equal(R, np.eye(3)):
-            inertial.set("quat", number_text(quaternion_from_matrix(R)))
+        self.put_pose(inertial, Pose(R, np.array(body.com)))
         self.say("body", body.name, "mass", "com")
         if not short > ROUNDING * moments[2]:
             self.say("body", body.name, "inertia", "physical", note="principal moments and axes")
@@ -306,10 +318,9 @@ class MjcfWriter(RobotWriter):
     def put_tendon(self, coordinate: Any) -> None:
         if coordinate.name in self.left_out:
             return
-        effects = self.effects(coordinate.name)
-        words = {"name": self.own_name(coordinate.name)}
+        words, inertia = {"name": self.own_name(coordinate.name)}, 0.0
         if isinstance(coordinate, LinearCombination):
-            made = SubElement(self.tendons, "fixed", words)
+            made, inertia = SubElement(self.tendons, "fixed", words), coordinate.inertia
             for joint, weight in coordinate.of.items():
                 SubElement(made, "joint", joint=joint, coef=number_text(weight))
         elif isinstance(coordinate, Distance):
@@ -318,12 +329,7 @@ class MjcfWriter(RobotWriter):
                 SubElement(made, "site", site=self.site(point))
         else:
             return
-        values = {"stiffness": effects.stiffness, "damping": effects.damping, "frictionloss": effects.friction}
-        if isinstance(coordinate, LinearCombination):
-            values |= {"armature": coordinate.inertia}
-        for key, value in values.items():
-            if value:
-                made.set(key, number_text(value))
+        effects = self.put_effects(made, coordinate.name, inertia)
         if effects.stiffness:
             # A length of -1 asks MuJoCo for that of the model as it stands.
             rest = effects.rest if effects.rest != -1.0 else np.nextafter(-1.0, 0.0)

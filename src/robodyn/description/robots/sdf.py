@@ -10,15 +10,15 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
-from robodyn.base.spatial import Pose, from_quaternion, from_rpy, quaternion_from_matrix
+from robodyn.base.spatial import Pose, quaternion_from_matrix
 from robodyn.base.untrusted import Unreadable
-from robodyn.description.model import Block, LinearConstraint, LoopJoint, Point
+from robodyn.description.model import Block, LoopJoint, Point
 from robodyn.description.model.body import Body, Look
 from robodyn.description.model.joint import GROUND, Joint
 from robodyn.description.model.numbers import as_floats
 from robodyn.description.robots.building import JointDraft, LinkDraft, MimicDraft, RobotDraft, distinct, usable_name
-from robodyn.description.robots.links import COLOUR, LinkReader, MeshFiles, colour_of, rgb_of
-from robodyn.description.robots.writing import LinkWriter, is_identity, number_text
+from robodyn.description.robots.links import COLOUR, LIMITS, LinkReader, MeshFiles, colour_of, rgb_of, rotation_of
+from robodyn.description.robots.writing import PLACE, LinkWriter, is_identity, number_text
 from robodyn.description.robots.writing import pose_of as place_of
 from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, read_floats
 
@@ -65,13 +65,10 @@ def pose_of(element: XmlElement, flaws: FlawList) -> tuple[Pose, str]:
     degrees = child.take("degrees") in ("true", "1")
     try:
         numbers = read_floats(child.text, 7 if quaternion else 6)
-        if quaternion:
-            x, y, z, w = numbers[3:]
-            if not (w or x or y or z):
-                raise ValueError("the quaternion must not be zero")
-            return Pose(from_quaternion(w, x, y, z), np.array(numbers[:3])), relative
-        angles = [radians(angle) for angle in numbers[3:]] if degrees else numbers[3:]
-        return Pose(from_rpy(*angles), np.array(numbers[:3])), relative
+        turn = numbers[3:]
+        if degrees and not quaternion:
+            turn = [radians(angle) for angle in turn]
+        return Pose(rotation_of(turn), np.array(numbers[:3])), relative
     except ValueError as error:
         flaws.add(child.place, str(error))
         return Pose.identity(), relative
@@ -193,7 +190,6 @@ LOOPS = {"fixed": "fixed", "ball": "spherical", "revolute": "revolute", "prismat
 """Joints that can close a loop, and what they are called there."""
 UNLIMITED = 1e16
 """SDF's own word for no limit."""
-LIMITS = {"lower": "lower_limit", "upper": "upper_limit", "velocity": "speed_limit", "effort": "effort_limit"}
 
 
 class JointReader:
@@ -553,9 +549,7 @@ class SdfWriter(LinkWriter):
     def holds(self, joint: Joint) -> bool:
         return super().holds(joint) or (joint.kind == "free" and joint.parent == GROUND)
 
-    def refusal(self, constraint: Any) -> str:
-        if isinstance(constraint, LinearConstraint):
-            return "" if self.is_coupling(constraint) else "a joint follows one other at most"
+    def refusal_of_loop(self, constraint: Any) -> str:
         if not isinstance(constraint, LoopJoint):
             return "its loops are closed by joints"
         if constraint.kind not in LOOPS.values():
@@ -618,7 +612,7 @@ class SdfWriter(LinkWriter):
     def stand(self, link: Element, body: Body) -> None:
         """A link is where the joint that carries it has its frame; one that none carries is free."""
         carrier = self.carriers[body.name]
-        self.say("joint", carrier.name, "parent", "child", "origin", "rotation", "axis", "second_axis", "pitch")
+        self.say("joint", carrier.name, *PLACE, "pitch")
         if carrier.kind == "free":
             self.say("joint", carrier.name, note="a link that no joint carries is free")
             self.place(link, place_of(carrier))
@@ -646,19 +640,8 @@ class SdfWriter(LinkWriter):
                 if getattr(joint, field) is not None:
                     self.put(limit, key, number_text(getattr(joint, field)))
                     self.say("joint", joint.name, field)
-        effects = self.effects(joint.name)
-        values = {"damping": effects.damping, "friction": effects.friction}
-        values |= {"spring_reference": effects.rest, "spring_stiffness": effects.stiffness}
-        if any(values.values()):
-            dynamics = SubElement(axis, "dynamics")
-            for key, value in values.items():
-                if value:
-                    self.put(dynamics, key, number_text(value))
-        if joint.name in self.followers:
-            leader, ratio, offset = self.followers[joint.name]
-            mimic = SubElement(axis, "mimic", joint=leader)
-            self.put(mimic, "multiplier", number_text(ratio))
-            self.put(mimic, "offset", number_text(offset))
+        mimic = self.put_effects(axis, joint)
+        if mimic is not None:
             self.put(mimic, "reference", "0.0")
 
     def put_bare_joint(self, model: Element, name: str, kind: str, parent: str, child: str, place: Pose) -> Element:

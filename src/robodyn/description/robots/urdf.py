@@ -12,13 +12,12 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
-from robodyn.base.spatial import Pose, from_quaternion, from_rpy, to_rpy
-from robodyn.description.model import LinearConstraint
+from robodyn.base.spatial import Pose, to_rpy
 from robodyn.description.model.body import CapsuleLook, Look
 from robodyn.description.model.joint import GROUND, Joint
 from robodyn.description.robots.building import JointDraft, LinkDraft, MimicDraft, RobotDraft
-from robodyn.description.robots.links import COLOUR, LinkReader, MeshFiles, colour_of, rgb_of
-from robodyn.description.robots.writing import UNLIMITED, LinkWriter, is_identity, number_text, pose_of
+from robodyn.description.robots.links import COLOUR, LIMITS, LinkReader, MeshFiles, colour_of, rgb_of, rotation_of
+from robodyn.description.robots.writing import PLACE, UNLIMITED, LinkWriter, is_identity, number_text, pose_of
 from robodyn.description.robots.xml_tree import (
     CHOICE,
     CONVERTED,
@@ -50,12 +49,10 @@ REASONS = {
 }
 QUATERNION = "R of the unit quaternion x, y, z, w"
 RPY = "R = Rz(yaw) Ry(pitch) Rx(roll) [rad]"
-LIMITS = {"lower": "lower_limit", "upper": "upper_limit", "velocity": "speed_limit", "effort": "effort_limit"}
-LIMITS |= {"acceleration": "acceleration_limit"}
+BOUNDS = LIMITS | {"acceleration": "acceleration_limit"}
 VERSIONS = ("1.0", "1.1", "1.2")
 NEWER = {"quat_xyzw": "1.1", "capsule": "1.1", "acceleration": "1.2", "deceleration": "1.2", "jerk": "1.2"}
 """Version that first has an attribute or a shape."""
-HUGE = UNLIMITED
 
 
 def read_urdf(root: XmlElement, meshes: MeshFiles, base: str | None) -> RobotDraft:
@@ -218,7 +215,7 @@ class UrdfReader:
             if given != "continuous":
                 draft.element.mark(CHOICE, f"has no <limit>: it has none; `joints.{draft.name}` takes them", "type")
             return
-        bounds = {field: self.limit(element, key) for key, field in LIMITS.items()}
+        bounds = {field: self.limit(element, key) for key, field in BOUNDS.items()}
         self.slow(element, bounds)
         if given == "continuous":
             element.mark(UNUSED, "a continuous joint has no limits of position", "lower", "upper")
@@ -237,11 +234,11 @@ class UrdfReader:
         except ValueError as error:
             self.flaws.add(f"{element.place}@{key}", str(error))
             return None
-        if abs(value) >= HUGE:
+        if abs(value) >= UNLIMITED:
             element.mark(CONVERTED, "no limit", key)
             return None
         if key not in ("lower", "upper") and value <= 0.0:
-            field = LIMITS.get(key, "acceleration_limit")
+            field = BOUNDS.get(key, "acceleration_limit")
             element.mark(CHOICE, f"{value:g} would let nothing move: taken as no limit; `{field}` gives one", key)
             return None
         return value
@@ -306,13 +303,14 @@ def origin_of(element: XmlElement, flaws: FlawList) -> Pose:
     if origin is not None and "quat_xyzw" in origin.attributes:
         if "rpy" in origin.attributes:
             flaws.add(origin.place, "has both rpy and quat_xyzw", "leave one of them out")
-        x, y, z, w = floats_of(origin, "quat_xyzw", 4, (0.0, 0.0, 0.0, 1.0), flaws, QUATERNION)
-        if not (x or y or z or w):
-            flaws.add(f"{origin.place}@quat_xyzw", "must not be zero", "0 0 0 1 is no rotation")
-            w = 1.0
-        return Pose(from_quaternion(w, x, y, z), np.array(p))
-    rpy = floats_of(origin, "rpy", 3, (0.0, 0.0, 0.0), flaws, RPY)
-    return Pose(from_rpy(*rpy), np.array(p))
+        turn = floats_of(origin, "quat_xyzw", 4, (0.0, 0.0, 0.0, 1.0), flaws, QUATERNION)
+    else:
+        turn = floats_of(origin, "rpy", 3, (0.0, 0.0, 0.0), flaws, RPY)
+    try:
+        return Pose(rotation_of(turn), np.array(p))
+    except ValueError as error:
+        flaws.add(f"{element.place}/origin@quat_xyzw", str(error))
+        return Pose.identity()
 
 
 def origin_element(pose: Pose) -> Element:
@@ -347,9 +345,7 @@ class UrdfWriter(LinkWriter):
         material = SubElement(visual, "material", name=f"colour_{str(look.colour)[1:].lower()}")
         SubElement(material, "color", rgba=number_text([*rgb_of(str(look.colour)), 1.0]))
 
-    def refusal(self, constraint: Any) -> str:
-        if isinstance(constraint, LinearConstraint):
-            return "" if self.is_coupling(constraint) else "a joint follows one other at most"
+    def refusal_of_loop(self, constraint: Any) -> str:
         return "its tree has no loops"
 
     def build(self) -> Element:
@@ -402,31 +398,24 @@ class UrdfWriter(LinkWriter):
                 if kind == "prismatic":
                     bounds = {"lower": -UNLIMITED, **dict.fromkeys(("upper", "effort", "velocity"), UNLIMITED)}
                     SubElement(element, "limit", {key: number_text(value) for key, value in bounds.items()})
-            self.say("joint", joint.name, "parent", "child", "origin", "rotation", "axis", "second_axis")
+            self.say("joint", joint.name, *PLACE)
             return
         bounded = joint.lower_limit is not None or joint.upper_limit is not None
         kind = "continuous" if joint.kind == "revolute" and not bounded else self.KINDS[joint.kind]
         element = self.put_bare_joint(root, joint.name, kind, joint.parent, joint.child, pose_of(joint))
-        self.say("joint", joint.name)
-        self.say("joint", joint.name, "parent", "child", "origin", "rotation", "axis", "second_axis")
+        self.say("joint", joint.name, "", *PLACE)
         if joint.kind not in ("fixed", "free"):
             SubElement(element, "axis", xyz=number_text(joint.axis))
         if joint.kind not in ("revolute", "prismatic"):
             return
         if kind != "continuous" or joint.limits:
             self.put_limits(element, joint, kind)
-        effects = self.effects(joint.name)
-        if effects.damping or effects.friction:
-            values = {"damping": effects.damping, "friction": effects.friction}
-            SubElement(element, "dynamics", {key: number_text(value) for key, value in values.items() if value})
-        if joint.name in self.followers:
-            leader, ratio, offset = self.followers[joint.name]
-            SubElement(element, "mimic", joint=leader, multiplier=number_text(ratio), offset=number_text(offset))
+        self.put_effects(element, joint)
 
     def put_limits(self, element: Element, joint: Joint, kind: str) -> None:
         """Limits, as URDF wants them: effort and velocity of every limited joint, 1e30 where there are none."""
         limit = SubElement(element, "limit")
-        for key, field in LIMITS.items():
+        for key, field in BOUNDS.items():
             value = getattr(joint, field)
             if key == "acceleration" and value is None or kind == "continuous" and key in ("lower", "upper"):
                 continue

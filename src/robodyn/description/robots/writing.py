@@ -36,6 +36,8 @@ from robodyn.description.robots.xml_tree import (
 
 UNLIMITED = 1e30
 """What stands for a limit that there is not, where a format wants a number."""
+PLACE = ("parent", "child", "origin", "rotation", "axis", "second_axis")
+"""What a joint says of its place and axes."""
 SIMULATED = [
     "duration", "solver", "recording", "title", "path_limit", "initialisation", "constraint_method", "keep", "nominal",
 ]  # fmt: skip
@@ -100,8 +102,6 @@ class RobotWriter(ABC):
     MESHES: tuple[str, ...] = ()
     INSTEAD = ""
     """What holds what this format does not."""
-    COUPLES = 2
-    """How many joints one linear constraint may couple."""
 
     def __init__(self, scenario: Scenario, path: Path, without: Sequence[str] = ()) -> None:
         self.scenario, self.path = scenario, path.resolve()
@@ -357,6 +357,7 @@ class LinkWriter(RobotWriter):
     """
 
     links: dict[str, str]
+    followers: dict[str, tuple[str, float, float]]
     massive = False
     """Whether links of which a file says nothing have a mass."""
 
@@ -425,6 +426,33 @@ class LinkWriter(RobotWriter):
         for key in ("", *account.attributes):
             if key != "colour" or not look.collision:
                 account.mark(READ, "", key)
+
+    def refusal(self, constraint: Any) -> str:
+        if isinstance(constraint, LinearConstraint):
+            return "" if self.is_coupling(constraint) else "a joint follows one other at most"
+        return self.refusal_of_loop(constraint)
+
+    @abstractmethod
+    def refusal_of_loop(self, constraint: Any) -> str:
+        """Why a constraint other than between positions cannot be written, "" where it can."""
+
+    def put_effects(self, element: Element, joint: Joint) -> Element | None:
+        """Losses and springs of a joint, and whom it follows: the element that says the latter."""
+        effects = self.effects(joint.name)
+        values = {"damping": effects.damping, "friction": effects.friction}
+        values |= {"spring_reference": effects.rest, "spring_stiffness": effects.stiffness}
+        if any(values.values()):
+            dynamics = SubElement(element, "dynamics")
+            for key, value in values.items():
+                if value:
+                    self.put(dynamics, key, number_text(value))
+        if joint.name not in self.followers:
+            return None
+        leader, ratio, offset = self.followers[joint.name]
+        mimic = SubElement(element, "mimic", joint=leader)
+        self.put(mimic, "multiplier", number_text(ratio))
+        self.put(mimic, "offset", number_text(offset))
+        return mimic
 
     def find_followers(self) -> dict[str, tuple[str, float, float]]:
         """Leader, ratio and offset of joints that follow; who stands still follows any other joint by nothing."""
