@@ -219,28 +219,17 @@ START = "position s = q - q_ref: 0 where the model stands; limits are watched, `
 MEDIUM = "forces of a fluid around the bodies are left out"
 POSES = ("pos", "quat", "euler", "axisangle", "xyaxes", "zaxis")
 DROPPED = {
-    "visual": DRAWN,
-    "statistic": DRAWN,
-    "camera": DRAWN,
-    "light": DRAWN,
-    "texture": DRAWN,
-    "skin": DRAWN,
-    "hfield": CONTACT,
-    "contact": CONTACT,
-    "pair": CONTACT,
+    **dict.fromkeys(["visual", "statistic", "camera", "light", "texture", "skin"], DRAWN),
+    **dict.fromkeys(["hfield", "contact", "pair", "adhesion"], CONTACT),
+    **dict.fromkeys(["composite", "replicate", "attach"], "made into bodies by MuJoCo's compiler"),
+    **dict.fromkeys(["extension", "plugin"], "plugins of MuJoCo are not called"),
     "size": "sizes of MuJoCo's memory",
     "sensor": "sensors are added to the machine: say blocks in the scenario's file",
     "keyframe": "the robot starts where the model stands; [initial] gives other positions",
     "custom": "has a meaning to MuJoCo's callbacks only",
-    "extension": "plugins of MuJoCo are not called",
-    "plugin": "plugins of MuJoCo are not called",
     "deformable": "deformable bodies are not imported: [bodies.NAME.beam] and its like describe flexible ones",
-    "composite": "made into bodies by MuJoCo's compiler",
-    "replicate": "made into bodies by MuJoCo's compiler",
     "flexcomp": "deformable bodies are not imported",
-    "attach": "made into bodies by MuJoCo's compiler",
     "muscle": "muscles have no law in robodyn",
-    "adhesion": CONTACT,
 }
 Fates = dict[str, tuple[str, str]]
 
@@ -267,15 +256,11 @@ TENDON |= _fates(UNUSED, SOFT, "solreflimit solimplimit solreffriction solimpfri
 TENDON |= _fates(UNUSED, DRAWN, "width rgba material group")
 KNOWN: dict[str, Fates] = {
     "mujoco": _fates(READ, "", "model"),
-    "mujocoinclude": {},
-    "include": {},
-    "worldbody": {},
+    **{
+        tag: {}
+        for tag in ["mujocoinclude", "include", "worldbody", "compiler", "asset", "actuator", "equality", "tendon"]
+    },
     "default": NAMED,
-    "compiler": {},
-    "asset": {},
-    "actuator": {},
-    "equality": {},
-    "tendon": {},
     "option": _fates(READ, "", "gravity") | _fates(UNUSED, MEDIUM, "density viscosity wind"),
     "flag": _fates(CONVERTED, "gravity is 0 where it is disabled", "gravity"),
     "frame": NAMED | _fates(CONVERTED, POSE, " ".join(POSES)),
@@ -322,13 +307,7 @@ KNOWN: dict[str, Fates] = {
         "motorconst resistance nominal inductance lugre cogging saturation thermal input controller",
     ),
     "pid": ACTUATOR | _fates(CONVERTED, "gear^2 times the gains of a pid_control", "ki input imax slewmax"),
-    "general": ACTUATOR,
-    "motor": ACTUATOR,
-    "position": ACTUATOR,
-    "velocity": ACTUATOR,
-    "intvelocity": ACTUATOR,
-    "damper": ACTUATOR,
-    "cylinder": ACTUATOR,
+    **dict.fromkeys(["general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder"], ACTUATOR),
 }
 REASONS = {
     "option": SOLVER,

@@ -51,6 +51,11 @@ MOST_FACES = 200_000
 """Of an STL file that MuJoCo reads."""
 
 
+def both_ways(key: str, limit: float) -> dict[str, str]:
+    """A range that is alike both ways, none without end."""
+    return {key: number_text([-limit, limit])} if np.isfinite(limit) else {}
+
+
 class MjcfWriter(RobotWriter):
     """Writes MJCF; several joints of one body stand for chains with massless links."""
 
@@ -203,7 +208,7 @@ class MjcfWriter(RobotWriter):
             upper = ENDLESS if joint.upper_limit is None else joint.upper_limit
             made.set("range", number_text([lower, upper]))
         if joint.effort_limit is not None:
-            made.set("actuatorfrcrange", number_text([-joint.effort_limit, joint.effort_limit]))
+            made.attrib |= both_ways("actuatorfrcrange", joint.effort_limit)
         self.say("joint", joint.name, "armature", "lower_limit", "upper_limit", "effort_limit")
         note = "MuJoCo's limits give way by their own softness"
         self.say("joint", joint.name, "stop_stiffness", "stop_damping", "stop_restitution", note=note, column=UNUSED)
@@ -341,15 +346,13 @@ class MjcfWriter(RobotWriter):
     def put_equalities(self) -> None:
         soft = "MuJoCo's equality, which gives way a little"
         for name, follower, leader, ratio, offset, active in self.couplings():
-            words = {"name": self.own_name(name), "joint1": follower} | ({"joint2": leader} if leader else {})
-            words |= {"polycoef": number_text([offset, ratio, 0, 0, 0])} | ({} if active else {"active": "false"})
-            SubElement(self.equalities, "joint", words)
+            words = {"joint1": follower} | ({"joint2": leader} if leader else {})
+            self.put_equality("joint", name, active, **words, polycoef=number_text([offset, ratio, 0, 0, 0]))
         for part in self.constraints:
             if isinstance(part, LinearConstraint) and not self.is_coupling(part):
                 tendon, weight = self.sum_of(part)
-                words = {"name": self.own_name(part.name), "tendon1": tendon}
-                words |= {"polycoef": number_text([part.offset / weight, 0, 0, 0, 0])} | self.active(part)
-                SubElement(self.equalities, "tendon", words)
+                offset = number_text([part.offset / weight, 0, 0, 0, 0])
+                self.put_equality("tendon", part.name, part.active, tendon1=tendon, polycoef=offset)
                 self.say_all("constraint", part.name, soft)
             elif isinstance(part, Rod):
                 self.put_rod(part)
@@ -367,9 +370,8 @@ class MjcfWriter(RobotWriter):
             point = self.point(name)
             places.append(poses[point.body].apply(np.array(point.origin)))
         apart = float(np.linalg.norm(places[1] - places[0]))
-        words = {"name": self.own_name(rod.name), "tendon1": tendon.attrib["name"]}
-        words |= {"polycoef": number_text([rod.length - apart, 0, 0, 0, 0])} | self.active(rod)
-        SubElement(self.equalities, "tendon", words)
+        offset = number_text([rod.length - apart, 0, 0, 0, 0])
+        self.put_equality("tendon", rod.name, rod.active, tendon1=tendon.attrib["name"], polycoef=offset)
 
     def sum_of(self, part: LinearConstraint) -> tuple[str, float]:
         """The tendon of a constraint's weighted sum, and by which factor the sum is larger than its length."""
@@ -387,8 +389,10 @@ class MjcfWriter(RobotWriter):
             SubElement(tendon, "joint", joint=joint, coef=number_text(weight))
         return tendon.attrib["name"], 1.0
 
-    def active(self, part: Any) -> dict[str, str]:
-        return {} if part.active else {"active": "false"}
+    def put_equality(self, tag: str, name: str, active: bool, **words: str) -> None:
+        element = SubElement(self.equalities, tag, {"name": self.own_name(name), **words})
+        if not active:
+            element.set("active", "false")
 
     def put_loop(self, loop: LoopJoint) -> None:
         """Sites that meet; a hinge is two places of its axis that do."""
@@ -397,8 +401,7 @@ class MjcfWriter(RobotWriter):
             second = self.point(loop.second)
             turned = SubElement(self.frames[second.body], "site", name=self.own_name(f"{loop.name}_frame"))
             self.put_pose(turned, Pose(np.array(loop.rotation).T, np.array(second.origin)))
-            words = {"name": self.own_name(loop.name), "site1": ends[0], "site2": turned.attrib["name"]}
-            SubElement(self.equalities, "weld", words | self.active(loop))
+            self.put_equality("weld", loop.name, loop.active, site1=ends[0], site2=turned.attrib["name"])
             return
         pairs: list[Sequence[str]] = [ends]
         if loop.kind == "revolute":
@@ -410,8 +413,7 @@ class MjcfWriter(RobotWriter):
                 there.append(site.attrib["name"])
             pairs.append(there)
         for pair in pairs:
-            words = {"name": self.own_name(loop.name), "site1": pair[0], "site2": pair[1]}
-            SubElement(self.equalities, "connect", words | self.active(loop))
+            self.put_equality("connect", loop.name, loop.active, site1=pair[0], site2=pair[1])
 
     # ----------------------------------------------------------------------------------------------
     # Actuators, and where all of it starts.
@@ -431,8 +433,8 @@ class MjcfWriter(RobotWriter):
                 words = {"gear": number_text(p["torque_constant"] * p.get("gear", 1.0))}
                 if block.law == "current_lag":
                     words |= {"dyntype": "filterexact", "dynprm": number_text(p["time_constant"])}
-                elif np.isfinite(p["current_limit"]):
-                    words |= {"ctrlrange": number_text([-p["current_limit"], p["current_limit"]])}
+                else:
+                    words |= both_ways("ctrlrange", p["current_limit"])
                 self.put_actuator("general", block, words, blocks, "current_command", "its command is a current")
             elif block.law == "dc_motor" and p["torque_factor"] == 1.0:
                 words = {"motorconst": number_text(p["torque_constant"]), "resistance": number_text(p["resistance"])}
@@ -459,8 +461,7 @@ class MjcfWriter(RobotWriter):
         own = {"position": f"{on}.position", "velocity": f"{on}.velocity"}
         servo = loop is not None and loop.law in ("pd_control", "pid_control") and loop.period is None
         if loop is None or not servo or {key: loop.inputs.get(key) for key in own} != own:
-            words = {"forcerange": number_text([-limit, limit])} if np.isfinite(limit) else {}
-            self.put_actuator("motor", block, words, blocks, "command", "a motor")
+            self.put_actuator("motor", block, both_ways("forcerange", limit), blocks, "command", "a motor")
             return
         limit = min(limit, loop.parameters["limit"])
         gains = {"kp": loop.parameters["proportional"], "kv": loop.parameters["derivative"]}
@@ -470,7 +471,7 @@ class MjcfWriter(RobotWriter):
             gains["ki"] = loop.parameters["integral"]
         words = {key: number_text(value) for key, value in gains.items()}
         words |= {"input": "pos"} if tag == "pid" else {}
-        words |= {"forcerange": number_text([-limit, limit])} if np.isfinite(limit) else {}
+        words |= both_ways("forcerange", limit)
         self.put_actuator(tag, block, words, blocks, "", note)
         self.commands[-1:] = [self.say_command(loop, "target", blocks)]
         self.say_all("block", loop.name, note)

@@ -617,7 +617,10 @@ class SdfWriter(LinkWriter):
             self.say("joint", carrier.name, note="a link that no joint carries is free")
             self.place(link, place_of(carrier))
             return
-        name = carrier.name if carrier.kind in self.KINDS else self.put_chain(self.model, carrier)
+        name = carrier.name
+        if carrier.kind not in self.KINDS:
+            _, last = self.put_chain(self.model, carrier)[-1]
+            name = last.attrib["name"]
         self.place(link, Pose.identity(), relative_to=name)
 
     def put_joint(self, model: Element, joint: Joint) -> None:
@@ -651,17 +654,9 @@ class SdfWriter(LinkWriter):
         self.place(joint, place, relative_to=MODEL if parent == GROUND else self.links.get(parent, parent))
         return joint
 
-    def put_chain(self, model: Element, joint: Joint) -> str:
-        """Elementary joints with massless links between them; the last one's name."""
-        links = self.chain(joint)
-        for name, kind, parent, child, place, axis in links:
-            element = self.put_bare_joint(model, name, kind, parent, child, place)
-            self.put(SubElement(element, "axis"), "xyz", number_text(axis))
-            if child != joint.child:
-                link = SubElement(model, "link", name=child)
-                self.place(link, Pose.identity(), relative_to=name)
-                self.put_inertial(link, 0.0, Pose.identity(), np.zeros((3, 3)))
-        return links[-1][0]
+    def put_frame(self, link: Element, joint: str) -> None:
+        self.place(link, Pose.identity(), relative_to=joint)
+        self.put_inertial(link, 0.0, Pose.identity(), np.zeros((3, 3)))
 
     def put_loop(self, model: Element, loop: LoopJoint) -> None:
         """A joint whose child another joint carries already."""

@@ -389,13 +389,10 @@ class UrdfWriter(LinkWriter):
 
     def put_joint(self, root: Element, joint: Joint) -> None:
         if joint.kind not in self.KINDS or (joint.kind == "planar" and joint.second_axis is not None):
-            for name, kind, parent, child, place, axis in self.chain(joint):
-                word = "continuous" if kind == "revolute" else kind
-                if child != joint.child:
-                    SubElement(root, "link", name=child)
-                element = self.put_bare_joint(root, name, word, parent, child, place)
-                SubElement(element, "axis", xyz=number_text(axis))
-                if kind == "prismatic":
+            for freedom, element in self.put_chain(root, joint):
+                if freedom.kind == "revolute":
+                    element.set("type", "continuous")
+                else:
                     bounds = {"lower": -UNLIMITED, **dict.fromkeys(("upper", "effort", "velocity"), UNLIMITED)}
                     SubElement(element, "limit", {key: number_text(value) for key, value in bounds.items()})
             self.say("joint", joint.name, *PLACE)

@@ -22,7 +22,7 @@ from robodyn.base.spatial import Pose
 from robodyn.description.model import Body, Joint, LinearConstraint, Machine, Mechanism, Point, Scenario
 from robodyn.description.model.body import FlexibleBody, Look, MeshLook, tensor_of
 from robodyn.description.model.description import Description
-from robodyn.description.model.joint import GROUND, SINGLE
+from robodyn.description.model.joint import GROUND, SINGLE, Freedom
 from robodyn.description.robots.building import distinct, usable_name
 from robodyn.description.robots.links import INERTIA
 from robodyn.description.robots.xml_tree import (
@@ -389,6 +389,9 @@ class LinkWriter(RobotWriter):
             self.put_look(link, body, look)
         return link
 
+    def put_frame(self, link: Element, joint: str) -> None:
+        """What a massless link says that is there for the next joint."""
+
     def stand(self, link: Element, body: Body) -> None:
         """Where a link stands, in formats in which not its joint alone says it."""
 
@@ -467,17 +470,25 @@ class LinkWriter(RobotWriter):
             found[follower] = (leader, ratio, offset) if leader else (others[0], 0.0, offset)
         return found
 
-    def chain(self, joint: Joint) -> list[tuple[str, str, str, str, Pose, Any]]:
-        """Elementary joints in place of one that the format does not have: name, kind, parent, child, place, axis."""
+    @abstractmethod
+    def put_bare_joint(self, root: Element, name: str, kind: str, parent: str, child: str, place: Pose) -> Element:
+        """A joint of which only its ends and its place are said."""
+
+    def put_chain(self, root: Element, joint: Joint) -> list[tuple[Freedom, Element]]:
+        """Elementary joints with massless links between them, in place of one that the format does not have."""
         parent, place = joint.parent, pose_of(joint)
         links = []
         for number, freedom in enumerate(joint.freedoms, 1):
             name = self.own_name(freedom.name.replace(".", "_"))
             last = number == len(joint.freedoms)
             child = joint.child if last else self.own_name(f"{name}_frame")
-            links.append((name, freedom.kind, parent, child, place, freedom.axis))
+            element = self.put_bare_joint(root, name, freedom.kind, parent, child, place)
+            self.put(SubElement(element, "axis"), "xyz", number_text(freedom.axis))
+            if not last:
+                self.put_frame(SubElement(root, "link", name=child), name)
+            links.append((freedom, element))
             parent, place = child, Pose.identity()
-        what = " and ".join(f"'{link[0]}'" for link in links)
+        what = " and ".join(f"'{element.attrib['name']}'" for _, element in links)
         self.say("joint", joint.name, note=f"elementary joints {what} in its place")
         return links
 
