@@ -351,8 +351,8 @@ class MjcfWriter(RobotWriter):
         for part in self.constraints:
             if isinstance(part, LinearConstraint) and not self.is_coupling(part):
                 tendon, weight = self.sum_of(part)
-                offset = number_text([part.offset / weight, 0, 0, 0, 0])
-                self.put_equality("tendon", part.name, part.active, tendon1=tendon, polycoef=offset)
+                line = number_text([part.offset / weight, 0, 0, 0, 0])
+                self.put_equality("tendon", part.name, part.active, tendon1=tendon, polycoef=line)
                 self.say_all("constraint", part.name, soft)
             elif isinstance(part, Rod):
                 self.put_rod(part)
