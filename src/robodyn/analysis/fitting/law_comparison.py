@@ -39,6 +39,8 @@ from robodyn.description.model.block import JointBlock
 
 EVEN = 2.0
 """Difference of the criterion below which two laws are as good as each other (Kass and Raftery 1995)."""
+SIMPLEST = "coulomb_friction"
+ELASTIC, BACKLASH, LOAD = "elastic_gear", "backlash_gear", "gear_loss"
 TOGETHER = " + "
 READING = ("gear_loss",)
 """Laws that read more than their place."""
@@ -71,7 +73,7 @@ class ComparedLaw:
 class LawComparison:
     """The best law, the others in order of the Bayesian criterion; those that could not be judged come last.
 
-    By inverse dynamics the best is the simplest one that predicts held-out data as well as the one of least criterion.
+    The best is the simplest one that predicts held-out data as well as the one of least criterion.
 
     Attributes:
         axes: joint -> the best law of it alone, where each was judged.
@@ -92,6 +94,73 @@ class LawComparison:
             for row in self.rows[1:]
             if (row.bic - self.rows[0].bic < EVEN or row.than_best == SAME) and not best < set(row.law.split(TOGETHER))
         ]
+
+
+@dataclass(frozen=True)
+class FrictionPlace:
+    """A place with friction and the sizes that searches begin with.
+
+    Attributes:
+        coulomb, viscous: levels; smoothing: speed over which dry friction is smoothed.
+        speed, range: of the motion in the data; force: largest one; drive: signal of the only drive there.
+    """
+
+    name: str
+    coulomb: float
+    viscous: float
+    smoothing: float
+    speed: float
+    range: float
+    force: float = 0.0
+    drive: str = ""
+
+
+SMOOTH = 1e-3
+"""Speed over which dry friction is smoothed, by the fastest."""
+SHORT = 1e-3
+"""Play and bending of bristles by the range of motion."""
+TWIST = 0.01
+"""Twist of a gear under its friction that searches begin with, by the range of motion."""
+GUESSES: Mapping[str, Callable[[FrictionPlace], float]] = MappingProxyType(
+    {
+        "coulomb": lambda p: p.coulomb,
+        "coulomb_back": lambda p: p.coulomb,
+        "viscous": lambda p: p.viscous,
+        "static": lambda p: 1.3 * p.coulomb,
+        "stribeck_velocity": lambda p: 0.05 * p.speed,
+        "load_loss": lambda p: 0.03,
+        "load_loss_back": lambda p: 0.03,
+        "amplitude": lambda p: 0.02 * p.force,
+        "share": lambda p: 0.02,
+        "level": lambda p: 3.0 * p.force,
+        "smoothing_velocity": lambda p: p.smoothing,
+        "order": lambda p: 1.0,
+        "phase": lambda p: 0.0,
+        "stiffness": lambda p: p.coulomb / (SHORT * p.range),
+        "damping": lambda p: 0.1 * p.viscous,
+        "softening": lambda p: 2 * p.speed * (p.coulomb + p.viscous * p.speed),
+        "time_constant": lambda p: 3 * p.range / p.speed,
+    }
+)
+"""What the number of a law is at first, by its name."""
+
+
+def _rank(rows: Mapping[str, ComparedLaw], held: Mapping[str, Floats], simple: Floats | None) -> list[ComparedLaw]:
+    """The best law and the others in order of the criterion, with what they gain in prediction.
+
+    Args:
+        held: squares of weighted residuals at held-out samples in order of time; simple: the simplest law's.
+    """
+    best = min(rows, key=lambda law: rows[law].bic)
+    # The simplest of those that predict held-out data as well as the one that the criterion prefers.
+    equals = [law for law in rows if compare_squares(held[law], held[best]) != WORSE]
+    best = min([best, *equals], key=lambda law: (rows[law].parameters, rows[law].bic))
+    ranked = []
+    for law, row in sorted(rows.items(), key=lambda pair: (pair[0] != best, pair[1].bic)):
+        gain = None if simple is None else 1 - float(np.nanmean(held[law]) / np.nanmean(simple))
+        than_best = compare_squares(held[law], held[best]) if law != best else ""
+        ranked.append(replace(row, gain=gain, than_best=than_best))
+    return ranked
 
 
 def _judge(law: str, tried: str, count: int, n: float, squares: Sequence[float]) -> ComparedLaw:
@@ -147,41 +216,12 @@ def _with_friction(
 # masses and inertias is projected out, and what laws cannot tell from each other shows in the criteria.
 
 
-SMOOTHING = 1e-3
-"""Speed over which dry friction is smoothed, by the fastest."""
 MOST_ORDERS, LEAST_PERIODS = 400, 3.0
 """Orders of ripple that are tried, and periods within the motion that an order needs."""
 MOST_ADDED = 3
 SIGNALS = ("position", "velocity", "load")
 
 
-@dataclass(frozen=True)
-class AxisScale:
-    """Sizes of an axis that searches begin with: fastest speed, range of motion, largest force."""
-
-    speed: float
-    range: float
-    force: float
-
-
-GUESSES: Mapping[str, Callable[[AxisScale], float]] = MappingProxyType(
-    {
-        "coulomb": lambda s: 0.1 * s.force,
-        "coulomb_back": lambda s: 0.1 * s.force,
-        "viscous": lambda s: 0.1 * s.force / s.speed,
-        "static": lambda s: 0.13 * s.force,
-        "stribeck_velocity": lambda s: 0.1 * s.speed,
-        "load_loss": lambda s: 0.05,
-        "load_loss_back": lambda s: 0.05,
-        "amplitude": lambda s: 0.02 * s.force,
-        "share": lambda s: 0.02,
-        "level": lambda s: 3.0 * s.force,
-        "smoothing_velocity": lambda s: SMOOTHING * s.speed,
-        "order": lambda s: 1.0,
-        "phase": lambda s: 0.0,
-    }
-)
-"""What the number of a law is at first, by its name: a law all of whose numbers are here can be compared."""
 FIXED = ("smoothing_velocity",)
 LEVELS = ("coulomb", "viscous")
 """Numbers of laws that stand alone; others act beside the best of these."""
@@ -205,6 +245,10 @@ def _numbers_of(law: str) -> list[str]:
     """Numbers that are searched for."""
     names = [argument.name for argument in arguments_of(known_laws()[law]) if argument.keyword_only]
     return [name for name in names if name in GUESSES and name not in FIXED]
+
+
+def _argument_names(law: str) -> set[str]:
+    return {argument.name for argument in arguments_of(known_laws()[law])}
 
 
 def _stands_alone(law: str) -> bool:
@@ -238,9 +282,8 @@ class LawContest:
         fitted: which rows of each recording numbers are found by; noise: of each joint.
     """
 
-    places: tuple[str, ...]
+    places: tuple[FrictionPlace, ...]
     levers: Floats
-    scales: tuple[AxisScale, ...]
     motions: tuple[AxisMotion, ...]
     fitted: tuple[np.ndarray, ...]
     noise: Floats
@@ -250,14 +293,14 @@ class LawContest:
         found = []
         for motion in self.motions:
             total, at = np.zeros(motion.q.shape), 0
-            for place, scale in enumerate(self.scales):
+            for place, scale in enumerate(self.places):
                 signals = {"position": motion.q, "velocity": motion.v, "load": motion.load}
                 own = {name: np.nan_to_num(values[:, place]) for name, values in signals.items()}
                 for law in laws:
                     function, names = known_laws()[law], _numbers_of(law)
                     numbers = dict(zip(names, theta[at : at + len(names)].tolist(), strict=True))
                     at += len(names)
-                    arguments = {argument.name for argument in arguments_of(function)}
+                    arguments = _argument_names(law)
                     numbers |= {name: GUESSES[name](scale) for name in FIXED if name in arguments}
                     given = {name: values for name, values in own.items() if name in arguments}
                     total[:, place] += np.asarray(function(**given, **numbers)["torque"], float)
@@ -305,7 +348,7 @@ class LawContest:
     def _limits(self, laws: Sequence[str], begin: Floats) -> list[tuple[float, float, float]]:
         """Lower and upper bound and size of each number."""
         limits, at = [], 0
-        for scale in self.scales:
+        for scale in self.places:
             for name in (name for law in laws for name in _numbers_of(law)):
                 guess = GUESSES[name](scale)
                 if name == "order":
@@ -328,7 +371,7 @@ class LawContest:
 
     def _guess(self, law: str, known: Mapping[str, Floats]) -> Floats:
         names = _numbers_of(law)
-        table = np.array([[GUESSES[name](scale) for name in names] for scale in self.scales])
+        table = np.array([[GUESSES[name](scale) for name in names] for scale in self.places])
         if "order" in names:
             for k in range(len(self.places)):
                 best = self._scan(law, k, known)
@@ -338,12 +381,12 @@ class LawContest:
 
     def _scan(self, law: str, k: int, known: Mapping[str, Floats]) -> dict[str, float]:
         """Order, phase and size of the wave that explains most of what the simplest law leaves of an axis."""
-        scale, function = self.scales[k], known_laws()[law]
+        scale, function = self.places[k], known_laws()[law]
         # A place is seen best at the joint that it acts on most.
         joint = int(np.argmax(np.abs(self.levers[k]) / self.noise))
         size = next(name for name in ("amplitude", "share") if name in _numbers_of(law))
         left = self.residuals([SIMPLEST], known[SIMPLEST].ravel())[1]
-        arguments = {argument.name for argument in arguments_of(function)}
+        arguments = _argument_names(law)
         fixed = {name: GUESSES[name](scale) for name in FIXED if name in arguments}
         least = LEAST_PERIODS * 2 * np.pi / scale.range
         # Faster waves than the low-pass lets through are not there.
@@ -409,14 +452,15 @@ def prepare_contest(scenario: Scenario, runs: Sequence[Run], cutoff: float | Non
     parts = split_rows([motion.rows for motion in motions], held_out)[0]
     kept = [np.isin(m.rows.time, part.time) for m, part in zip(motions, parts, strict=False)]
     fitted = [*kept, *(np.zeros(len(m.rows.time), bool) for m in motions[len(kept) :])]
-    scales = []
-    for k in range(len(places)):
+    sizes = []
+    for k, place in enumerate(places):
         q, v, load = (np.concatenate([getattr(m, name)[:, k] for m in motions]) for name in ("q", "v", "load"))
-        speed, force = float(np.nanpercentile(np.abs(v), 99)), float(np.nanpercentile(np.abs(load), 99))
-        scales.append(AxisScale(max(speed, 1e-9), max(float(np.nanmax(q) - np.nanmin(q)), 1e-9), max(force, 1e-9)))
+        speed, force = (max(float(np.nanpercentile(np.abs(x), 99)), 1e-9) for x in (v, load))
+        span, coulomb = max(float(np.nanmax(q) - np.nanmin(q)), 1e-9), 0.1 * force
+        sizes.append(FrictionPlace(place, coulomb, coulomb / speed, SMOOTH * speed, speed, span, force))
     spread = np.array([np.nanstd(np.concatenate([m.rows.tau[:, j] for m in motions])) for j in range(len(joints))])
     noise = np.where(spread > 0, spread, 1.0)
-    return LawContest(places, G, tuple(scales), tuple(motions), tuple(fitted), noise)
+    return LawContest(tuple(sizes), G, tuple(motions), tuple(fitted), noise)
 
 
 @report_progress("comparing laws")
@@ -485,28 +529,18 @@ def compare_friction_laws(
     # What stands alone may have won as a makeshift for what was added later.
     for law in alone:
         enter((law, *best[1:]))
-    rows = {team: _judge_team(contest, team, results[team], numbers[team]) for team in results}
-    held = {team: _held_squares(contest, results[team]) for team in results}
-    # The simplest of those that predict held-out data as well as the one that the criterion prefers.
-    best = min(results, key=lambda team: rows[team].bic)
-    equals = [team for team in results if compare_squares(held[team], held[best]) != WORSE]
-    best = min([best, *equals], key=lambda team: (rows[team].parameters, rows[team].bic))
-    simple = held.get((SIMPLEST,))
-    if simple is None:
-        simple = _held_squares(contest, contest.residuals([SIMPLEST], tables[SIMPLEST].ravel())[1])
+    rows, held = dict[str, ComparedLaw](), dict[str, Floats]()
+    for team, left in results.items():
+        row = _judge_team(contest, team, left, numbers[team])
+        rows[row.law], held[row.law] = row, _held_squares(contest, left)
+    simple = _held_squares(contest, contest.residuals([SIMPLEST], tables[SIMPLEST].ravel())[1])
     level = min(row.held_out for row in rows.values())
-    judged = []
-    for team, row in sorted(rows.items(), key=lambda pair: (pair[0] != best, pair[1].bic)):
-        gain = 1 - float(np.mean(held[team]) / np.mean(simple))
-        than_best = compare_squares(held[team], held[best]) if team != best else ""
-        judged.append(
-            replace(row, fitted=row.fitted / level, held_out=row.held_out / level, gain=gain, than_best=than_best)
-        )
+    rows = {law: replace(r, fitted=r.fitted / level, held_out=r.held_out / level) for law, r in rows.items()}
     axes = {}
     for k, place in enumerate(contest.places):
         own = [_judge_team(contest, team, results[team], numbers[team], k) for team in results]
-        axes[place] = min(own, key=lambda row: row.bic).law
-    return LawComparison(tuple(judged), axes)
+        axes[place.name] = min(own, key=lambda row: row.bic).law
+    return LawComparison(tuple(_rank(rows, held, simple)), axes)
 
 
 def _held_squares(contest: LawContest, left: Sequence[Floats]) -> Floats:
@@ -534,7 +568,7 @@ def _judge_team(
     table = theta.reshape(len(contest.places), -1)
     which = range(len(contest.places)) if axis is None else [axis]
     said = [
-        f"{contest.places[k]}: " + ", ".join(f"{n} {v:.3g}" for n, v in zip(names, table[k], strict=True))
+        f"{contest.places[k].name}: " + ", ".join(f"{n} {v:.3g}" for n, v in zip(names, table[k], strict=True))
         for k in which
     ]
     squares = [max(float(np.mean(part**2)), 1e-300) if part.size else np.nan for part in parts]
@@ -546,33 +580,10 @@ def _judge_team(
 # Laws that contain the simplest one start from what that one found.
 
 
-SIMPLEST = "coulomb_friction"
-ELASTIC, BACKLASH, LOAD = "elastic_gear", "backlash_gear", "gear_loss"
 LAWS = (
     SIMPLEST, "viscous_friction", "stick_friction", "two_way_stick_friction", "stribeck_friction", "lugre_friction",
     "warm_friction", LOAD, ELASTIC, BACKLASH,
 )  # fmt: skip
-STATIC = 1.3
-"""Static level that searches begin with, by the Coulomb level."""
-SLOW, SMOOTH, SHORT = 0.05, 1e-3, 1e-3
-"""Stribeck and smoothing velocities by the fastest speed, play and bending of bristles by the range of motion."""
-LOST = 0.03
-"""Share of the load that searches begin with."""
-TWIST = 0.01
-"""Twist of a gear under its friction that searches begin with, by the range of motion."""
-
-
-@dataclass(frozen=True)
-class FrictionPlace:
-    """A place with friction: levels, smoothing, speed and range of motion in the data, and the drive's force there."""
-
-    name: str
-    coulomb: float
-    viscous: float
-    smoothing: float
-    speed: float
-    range: float
-    drive: str
 
 
 def compare_laws(
@@ -639,12 +650,15 @@ def compare_laws(
         raise ModelError([Flaw(c.law, c.tried) for c in failed], "comparison of laws: none can be fitted")
     # Signals in their order: an elastic gear gives some of them other names.
     noise = np.min([[signal.noise for signal in fit.signals] for fit in fits.values()], axis=0)
-    squares = {law: _mean_squares(fit, noise) for law, fit in fits.items()}
-    n = _independent(fits[min(squares, key=lambda law: squares[law][0])])
-    judged = [_judge(law, _remark(fit), counts[law], n, squares[law]) for law, fit in fits.items()]
-    if SIMPLEST in squares:
-        judged = [replace(row, gain=1 - squares[row.law][1] / squares[SIMPLEST][1]) for row in judged]
-    return LawComparison((*sorted(judged, key=lambda row: row.bic), *failed))
+    means, held = dict[str, list[float]](), dict[str, Floats]()
+    for law, fit in fits.items():
+        both = _weighted_squares(fit, noise)
+        means[law] = [float(np.nanmean(np.concatenate([x.ravel() for x in own]))) for own in both]
+        rows_held = [np.where(np.isfinite(x).any(axis=1), np.nansum(x, axis=1), np.nan) for x in both[1]]
+        held[law] = np.concatenate(rows_held)
+    n = _independent(fits[min(means, key=lambda law: means[law][0])])
+    rows = {law: _judge(law, _remark(fit), counts[law], n, means[law]) for law, fit in fits.items()}
+    return LawComparison((*_rank(rows, held, held.get(SIMPLEST)), *failed))
 
 
 def _identify_levels(scenario: Scenario, runs: Sequence[Run], held_out: float) -> dict[str, tuple[float, float]]:
@@ -655,7 +669,7 @@ def _identify_levels(scenario: Scenario, runs: Sequence[Run], held_out: float) -
         return {}
     theta = contest.search([SIMPLEST], contest.begin([SIMPLEST], {}))
     table = theta.reshape(len(contest.places), -1).tolist()
-    return {place: (coulomb, viscous) for place, (coulomb, viscous) in zip(contest.places, table, strict=True)}
+    return {place.name: (coulomb, viscous) for place, (coulomb, viscous) in zip(contest.places, table, strict=True)}
 
 
 def _find_places(scenario: Scenario, blocks: Sequence[Block], experiments: Sequence[Experiment]) -> list[FrictionPlace]:
@@ -680,7 +694,7 @@ def _find_places(scenario: Scenario, blocks: Sequence[Block], experiments: Seque
         acting = [block for block in scenario.machine.blocks if block.on == name]
         drives = [block.name for block in acting if not block.info.disturbance and not block.info.passive]
         drive = f"{drives[0]}.torque" if len(drives) == 1 else ""
-        places.append(FrictionPlace(name, coulomb, viscous, smoothing, speed, span, drive))
+        places.append(FrictionPlace(name, coulomb, viscous, smoothing, speed, span, drive=drive))
     return places
 
 
@@ -700,7 +714,7 @@ def _propose(
     friction = SIMPLEST if law in (ELASTIC, BACKLASH, LOAD) else law
     laws = [(friction, {place.name: _first_values(friction, place) for place in places})]
     if law == LOAD:
-        laws.append((LOAD, {p.name: {"load_loss": LOST, "smoothing_velocity": p.smoothing} for p in places}))
+        laws.append((LOAD, {place.name: _first_values(LOAD, place) for place in places}))
         what = "has no drive, or more than one, whose force could be the load"
         if undriven := [Flaw(place.name, what) for place in places if not place.drive]:
             raise ModelError(undriven, "comparison of laws")
@@ -738,20 +752,11 @@ def _first_gear(scenario: Scenario, place: FrictionPlace, play: bool) -> Elastic
 
 def _first_values(law: str, place: FrictionPlace) -> dict[str, float]:
     """Numbers of a law that a search begins with."""
-    level = {"coulomb": place.coulomb, "viscous": place.viscous}
-    smooth = {"smoothing_velocity": place.smoothing}
-    slow = {"static": STATIC * place.coulomb, "stribeck_velocity": SLOW * place.speed}
-    stiffness = place.coulomb / (SHORT * place.range)
-    power = place.coulomb * place.speed + place.viscous * place.speed**2
-    return {
-        "viscous_friction": {"viscous": place.viscous + place.coulomb / place.speed},
-        "coulomb_friction": level | smooth,
-        "stick_friction": level | {"static": STATIC * place.coulomb},
-        "two_way_stick_friction": level | {"coulomb_back": place.coulomb},
-        "stribeck_friction": level | slow | smooth,
-        "lugre_friction": level | slow | {"stiffness": stiffness, "damping": 0.1 * place.viscous},
-        "warm_friction": level | smooth | {"softening": 2 * power, "time_constant": place.range / place.speed * 3},
-    }[law]
+    if law == "viscous_friction":
+        return {"viscous": place.viscous + place.coulomb / place.speed}
+    names = [name for name in (*_numbers_of(law), *FIXED) if name in _argument_names(law)]
+    # What holds in each direction is what slides in it.
+    return {name: GUESSES[name](place) for name in names if name != "static" or "coulomb_back" not in names}
 
 
 def _fit(
@@ -780,17 +785,16 @@ def _remark(fit: Fit) -> str:
     return "; ".join(f"{what}: {', '.join(names)}" for what, names in remarks if names)
 
 
-def _mean_squares(fit: Fit, noise: Floats) -> tuple[float, float]:
-    """Of weighted residuals at fitted and at held-out samples."""
+def _weighted_squares(fit: Fit, noise: Floats) -> tuple[list[Floats], list[Floats]]:
+    """Squares of the residuals of each recording by the noise, (n, signals): at fitted and at held-out samples."""
     level = dict(zip([signal.name for signal in fit.signals], noise, strict=True))
     fitted, held = list[Floats](), list[Floats]()
     for r in fit.recordings:
-        for k, name in enumerate(r.measured.names):
-            residuals = (r.measured.values[:, k] - r.run[name].values) / level[name]
-            seen = np.isfinite(r.residuals[:, k])
-            fitted.append(residuals[seen])
-            held.append(residuals[~seen & np.isfinite(residuals)])
-    return float(np.mean(np.concatenate(fitted) ** 2)), float(np.mean(np.concatenate(held) ** 2))
+        apart = [(r.measured[name].values - r.run[name].values) / level[name] for name in r.measured.names]
+        squares, seen = np.column_stack(apart) ** 2, np.isfinite(r.residuals)
+        fitted.append(np.where(seen, squares, np.nan))
+        held.append(np.where(seen, np.nan, squares))
+    return fitted, held
 
 
 def _independent(fit: Fit) -> float:
