@@ -63,10 +63,7 @@ class HeatPath:
             return [found["winding_dot"], found["housing_dot"]]
 
         limits = {"winding": self.winding_limit, "housing": self.housing_limit}
-        events = []
-        for k, limit in enumerate(limits.values()):
-            event = _passes(k, min(limit, 1e4))
-            events.append(event)
+        events = [_passes(k, min(limit, 1e4)) for k, limit in enumerate(limits.values())]
         lasting = LASTING * max(self.numbers["housing_time"], self.numbers["winding_time"])
         options = {"rtol": 1e-8, "atol": 1e-6, "events": events, "max_step": lasting / 50}
         found = solve_ivp(rates, (0.0, lasting), [self.start, self.start], "LSODA", **options)
@@ -120,7 +117,6 @@ class HeldDrive:
     """
 
     name: str
-    drive: str
     load: Holding
     continuous: float
     curve: tuple[Holding, ...]
@@ -144,13 +140,12 @@ class Endurance(Displayed):
         return min(held.load.time for held in self.drives)
 
 
-def path_of(drive: NamedDrive, ambient: float = REFERENCE, start: float | None = None) -> HeatPath:
+def path_of(drive: NamedDrive, ambient: float = REFERENCE, start: float = REFERENCE) -> HeatPath:
     """The heat of a drive of the library."""
     numbers = {key: drive[key] for key in HEAT}
     per_current = drive["ratio"] * drive["torque_constant"]
     limit = drive.get("housing_limit") or math.inf
-    begin = ambient if start is None else start
-    return HeatPath(drive.name, numbers, per_current, drive["winding_limit"], limit, ambient, begin)
+    return HeatPath(drive.name, numbers, per_current, drive["winding_limit"], limit, ambient, start)
 
 
 @report_progress("warming up")
@@ -167,6 +162,7 @@ def endurance_of(
     """
     flaws = FlawList()
     flaws.add_unless_positive(torque=torque)
+    start = ambient if start is None else start
     paths = [path_of(drive, ambient, start) for drive in drives]
     for path in paths:
         path.check(flaws)
@@ -175,16 +171,16 @@ def endurance_of(
     for drive, path in zip(drives, paths, strict=True):
         guessed = tuple(key for key in (*HEAT, "winding_limit") if drive.numbers[key].estimated)
         load = drive["rated_torque"] if torque is None else torque
-        held.append(_hold(path, drive.name, load, drive["peak_torque"], guessed))
+        held.append(_hold(path, load, drive["peak_torque"], guessed))
     return Endurance(", ".join(drive.name for drive in drives), tuple(held))
 
 
-def _hold(path: HeatPath, drive: str, load: float, peak: float, guessed: tuple[str, ...] = ()) -> HeldDrive:
+def _hold(path: HeatPath, load: float, peak: float, guessed: tuple[str, ...] = ()) -> HeldDrive:
     continuous = path.continuous_torque()
     # From just above what it holds for ever to its peak; to twice that where its peak is no more.
     top = peak / continuous if peak > 1.05 * continuous else 2.0
     curve = tuple(path.hold(continuous * share) for share in np.geomspace(1.01, top, LOADS))
-    return HeldDrive(path.name, drive, path.hold(load), continuous, curve, guessed)
+    return HeldDrive(path.name, path.hold(load), continuous, curve, guessed)
 
 
 def _standing(scenario: Scenario, joints: Sequence[str]) -> list[float]:
@@ -220,6 +216,7 @@ def robot_endurance(scenario: Scenario, ambient: float = REFERENCE, start: float
         remedy = "dress it with heat = true (robodyn dress --heat), or ask for a drive by its name"
         flaws.add("blocks", "none has the law motor_heat: nothing is known of what warms up", remedy)
     flaws.raise_if_any(f"endurance of '{scenario.name}'")
+    start = ambient if start is None else start
     held, torques = [], _standing(scenario, [heat.name.removesuffix(".heat") for heat in heats])
     for heat, torque in zip(heats, torques, strict=True):
         joint = heat.name.removesuffix(".heat")
@@ -228,10 +225,9 @@ def robot_endurance(scenario: Scenario, ambient: float = REFERENCE, start: float
         limit = limits.parameters["trip"] if limits else math.inf
         numbers = {key: float(heat.parameters[key]) for key in HEAT}
         per_current = float(blocks[motor].parameters["torque_constant"])
-        begin = ambient if start is None else start
-        path = HeatPath(joint, numbers, per_current, float(limit), math.inf, ambient, begin)
+        path = HeatPath(joint, numbers, per_current, float(limit), math.inf, ambient, start)
         path.check(flaws)
         if not flaws.found:
-            held.append(_hold(path, joint, torque, _peak(blocks, joint)))
+            held.append(_hold(path, torque, _peak(blocks, joint)))
     flaws.raise_if_any(f"endurance of '{scenario.name}'")
     return Endurance(scenario.name, tuple(held))
