@@ -267,3 +267,18 @@ def test_sdf_says_each_pose_and_mass_once(tmp_path):
     robot = rd.import_robot(tmp_path / "some.sdf")
     assert robot.machine.mechanism.body("a").inertia[:3] == (1.0, 1.0, 1.0)
     assert any("SDF's own default" in choice for choice in robot.sheet.choices)
+
+
+def test_long_chains_of_massless_links_are_several_bodies_of_mujoco():
+    """MuJoCo refuses a body with more than 6 degrees of freedom."""
+    mujoco = pytest.importorskip("mujoco")
+    names = [f"link_{k}" for k in range(7)]
+    bodies = [rd.Body(name, 0.0) for name in names[:-1]] + [rd.Body(names[-1], 1.0, inertia=(0.1, 0.1, 0.1))]
+    joints = [
+        rd.Joint(f"joint_{k}", "revolute", parent, child, (0.1, 0.0, 0.2), axis=np.eye(3)[k % 3], armature=0.1)
+        for k, (parent, child) in enumerate(zip(["ground", *names], names, strict=False))
+    ]
+    machine = rd.Machine("chain", rd.Mechanism("chain", tuple(bodies), tuple(joints)))
+    written = rd.export_robot(rd.Scenario("chain", machine, 1.0), "chain.xml", "mjcf")
+    assert mujoco.MjModel.from_xml_string(written.text).nv == 7
+    assert any("MuJoCo wants mass" in choice for choice in written.sheet.choices)

@@ -47,6 +47,8 @@ VISIBLE = 2
 """Group of geoms that MuJoCo's viewers show, by custom those that touch nothing."""
 TYPES = {name: number for number, name in SHAPES.items()}
 WORDS = {"revolute": "hinge", "prismatic": "slide", "ball": "ball"}
+MOST_FREEDOMS = 6
+"""Of one of MuJoCo's bodies."""
 MOST_FACES = 200_000
 """Of an STL file that MuJoCo reads."""
 
@@ -126,7 +128,10 @@ class MjcfWriter(RobotWriter):
         """
         carrier, chain = self.frames[joint.parent], [joint]
         while self.is_frame(chain[-1]):
-            chain += self.carried[chain[-1].child]
+            (beyond_frame,) = self.carried[chain[-1].child]
+            if sum(len(link.freedoms) for link in [*chain, beyond_frame]) > MOST_FREEDOMS:
+                break
+            chain.append(beyond_frame)
         last = chain[-1]
         X = Pose.identity()
         motions: list[tuple[Joint, Freedom, Pose]] = []
