@@ -86,7 +86,7 @@ class Prediction:
 
     Attributes:
         percent: of the signal's own deviation, none where it is constant; lower, upper: 95 % band of the rms.
-        line, nominal: rms of the baselines; gain: 1 - (rms / line)^2, the share of the line's squares that is saved.
+        line, nominal: rms of the baselines.
         than_line, than_nominal: whether the difference is more than chance.
         correlation: of predicted with measured departures from the straight line.
     """
@@ -100,7 +100,6 @@ class Prediction:
     upper: float
     percent: float | None
     line: float
-    gain: float
     than_line: str
     nominal: float | None
     than_nominal: str
@@ -709,7 +708,7 @@ def _judge(
 ) -> Prediction:
     """Squares of errors, of the scenario and of the nominal one, beside those of the straight line."""
     own = squares[0]
-    rms, level = float(root_mean(own)), float(root_mean(line))
+    rms = float(root_mean(own))
     # The band of a mean square by the spread of its parts' logarithms.
     width = float(np.exp(_interval(_block_logarithms(own))[1] / 2))
     than_nominal, nominal = "", None
@@ -718,7 +717,7 @@ def _judge(
     return Prediction(
         signal, kind, ahead, int(np.isfinite(own).sum()), rms, rms / width, rms * width,
         percent=100 * rms / spread if spread > 0 else None,
-        line=level, gain=1 - (rms / level) ** 2 if level > 0 else 0.0, than_line=compare_squares(own, line),
+        line=float(root_mean(line)), than_line=compare_squares(own, line),
         nominal=nominal, than_nominal=than_nominal, correlation=correlation, unit=unit,
     )  # fmt: skip
 
@@ -752,8 +751,8 @@ def _judge_free_run(
     spread, notes = float(np.nanstd(y)), []
     row = _judge(name, unit, "free run", None, squares, (y - nearest_line(time)) ** 2, spread)
     both = np.isfinite(squares[0])
-    alike, other = _correlate(predicted[0], y), float(np.std(predicted[0][both]))
-    ratio = float(np.std(y[both])) / max(other, 1e-300)
+    alike = _correlate(predicted[0], y)
+    ratio = float(np.std(y[both])) / max(float(np.std(predicted[0][both])), 1e-300)
     if alike > ALIKE and not 1 / OTHER_SIZE < ratio < OTHER_SIZE:
         what = f"{name} moves {ratio:.3g} times as far as in the free run, and alike"
         notes.append(f"{what}: look at unit and gear in the mapping, then at the model")

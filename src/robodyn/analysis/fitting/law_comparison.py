@@ -288,24 +288,23 @@ class LawContest:
     fitted: tuple[np.ndarray, ...]
     noise: Floats
 
+    def force(self, law: str, motion: AxisMotion, k: int, numbers: Mapping[str, float]) -> Floats:
+        """Force of a law at a place along a motion, as of drives: every law returns the one ON the joint."""
+        names = _argument_names(law)
+        fixed = {name: GUESSES[name](self.places[k]) for name in FIXED if name in names}
+        signals = {"position": motion.q, "velocity": motion.v, "load": motion.load}
+        own = {name: np.nan_to_num(values[:, k]) for name, values in signals.items() if name in names}
+        return -np.asarray(known_laws()[law](**own, **fixed, **numbers)["torque"], float)
+
     def forces(self, laws: Sequence[str], theta: Floats) -> list[Floats]:
         """Forces of laws on the joints at the rows of each recording, numbers axis after axis, law after law."""
         found = []
         for motion in self.motions:
-            total, at = np.zeros(motion.q.shape), 0
-            for place, scale in enumerate(self.places):
-                signals = {"position": motion.q, "velocity": motion.v, "load": motion.load}
-                own = {name: np.nan_to_num(values[:, place]) for name, values in signals.items()}
+            total, numbers = np.zeros(motion.q.shape), iter(theta.tolist())
+            for k in range(len(self.places)):
                 for law in laws:
-                    function, names = known_laws()[law], _numbers_of(law)
-                    numbers = dict(zip(names, theta[at : at + len(names)].tolist(), strict=True))
-                    at += len(names)
-                    arguments = _argument_names(law)
-                    numbers |= {name: GUESSES[name](scale) for name in FIXED if name in arguments}
-                    given = {name: values for name, values in own.items() if name in arguments}
-                    total[:, place] += np.asarray(function(**given, **numbers)["torque"], float)
-            # Every law returns the force ON the joint: drives give the opposite.
-            found.append(motion.filtered(-total) @ self.levers)
+                    total[:, k] += self.force(law, motion, k, {name: next(numbers) for name in _numbers_of(law)})
+            found.append(motion.filtered(total) @ self.levers)
         return found
 
     def residuals(self, laws: Sequence[str], theta: Floats) -> tuple[Floats, list[Floats]]:
@@ -381,13 +380,11 @@ class LawContest:
 
     def _scan(self, law: str, k: int, known: Mapping[str, Floats]) -> dict[str, float]:
         """Order, phase and size of the wave that explains most of what the simplest law leaves of an axis."""
-        scale, function = self.places[k], known_laws()[law]
+        scale = self.places[k]
         # A place is seen best at the joint that it acts on most.
         joint = int(np.argmax(np.abs(self.levers[k]) / self.noise))
         size = next(name for name in ("amplitude", "share") if name in _numbers_of(law))
         left = self.residuals([SIMPLEST], known[SIMPLEST].ravel())[1]
-        arguments = _argument_names(law)
-        fixed = {name: GUESSES[name](scale) for name in FIXED if name in arguments}
         least = LEAST_PERIODS * 2 * np.pi / scale.range
         # Faster waves than the low-pass lets through are not there.
         most = 2 * np.pi * min(m.rows.cutoff for m in self.motions) / (0.3 * scale.speed)
@@ -399,10 +396,8 @@ class LawContest:
         for order in orders.tolist():
             columns, targets = [], []
             for motion, e in zip(self.motions, left, strict=True):
-                signals = {"position": motion.q, "velocity": motion.v, "load": motion.load}
-                own = {n: np.nan_to_num(values[:, k]) for n, values in signals.items() if n in arguments}
                 waves = [
-                    -np.asarray(function(**own, **fixed, **{size: 1.0, "order": order, "phase": phase})["torque"])
+                    self.force(law, motion, k, {size: 1.0, "order": order, "phase": phase})
                     for phase in (0.0, np.pi / 2)
                 ]
                 features = motion.filtered(np.column_stack(waves))
