@@ -40,7 +40,7 @@ def test_every_cell_of_a_tutorial_runs_and_shows_something(page, monkeypatch):
     assert "\nassert " in text
 
 
-def test_there_are_six_tutorials_and_all_are_listed():
+def test_there_are_seven_tutorials_and_all_are_listed():
     index = (FOLDER / "index.md").read_text(encoding="utf-8")
-    assert len(PAGES) == 6
+    assert len(PAGES) == 7
     assert all(f"({page.name})" in index and f"\n{page.stem}\n" in index for page in PAGES)

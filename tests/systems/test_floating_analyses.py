@@ -64,7 +64,7 @@ FREE = {"arm.mass": 0.7, "spring.stiffness": 2.0}
 def test_an_entry_of_a_quaternion_is_no_parameter_of_its_own(floating):
     data = simulate(floating, recording=Recording(times=(0.0, 0.5, 1.0), signals=SIGNALS))
     name = "initial.base.orientation.x"
-    message = f"{name}: is an entry of a quaternion: changed alone it leaves no rotation"
+    message = f"{name}: is an entry of a quaternion: changed alone, it is no longer a rotation"
     leaning = replace(floating, initial={**floating.initial, "base.orientation.w": 0.8, "base.orientation.x": 0.6})
     with pytest.raises(ModelError, match=message):
         fit_parameters(leaning, data, [name])
@@ -77,5 +77,5 @@ def test_a_ball_is_not_linearised_along_a_motion(floating):
     flat = Block("flat", "constant_reference", parameters={"constant": 0.0}, unit="rad")
     machine = replace(floating.machine, blocks=(*floating.machine.blocks, *still, flat))
     nominal = {f"base.{axis}": f"still_{axis}.value" for axis in "xyz"} | {"hinge": "flat.value"}
-    with pytest.raises(ModelError, match="joints.base: is a ball, whose orientation is not linearised"):
+    with pytest.raises(ModelError, match="joints.base: is a ball joint, whose orientation is not linearised"):
         simulate_perturbed(replace(floating, machine=machine, nominal=nominal))

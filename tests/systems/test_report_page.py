@@ -74,7 +74,8 @@ def test_scrubbing_moves_the_arm_and_the_readouts(show, scara):
     assert page.picture(OVER) != marks
     exact = 0.4 * scara.time[-1]
     for name, (value,) in readouts(page).items():
-        assert value == pytest.approx(scara[name](exact), rel=SHOWN, abs=1e-9)
+        # Columns are rounded to a millionth of their usual range.
+        assert value == pytest.approx(scara[name](exact), rel=SHOWN, abs=3e-6 * scara[name].peak)
 
 
 def test_picking_a_signal_changes_the_plot(show, scara):
@@ -183,7 +184,7 @@ def test_odd_records_do_not_break_the_page(show, values):
 def test_a_thinned_run_says_so(show):
     time = np.linspace(0.0, 1.0, 50_000)
     page = show(measured(["force"], time, np.sin(9000 * time)[:, None]))
-    assert "50,000 rows were thinned to 20,000" in page.text("#summary")
+    assert "50,000 rows were thinned to 10,000" in page.text("#summary")
     assert page.colours(LINES) > 10
 
 

@@ -218,7 +218,7 @@ def test_what_cannot_be_is_told():
 
 
 def test_a_rest_on_a_rigid_contact_is_refused_by_its_name():
-    with pytest.raises(ModelError, match=r"contacts\.bounce: a rest on a rigid contact or end stop is not"):
+    with pytest.raises(ModelError, match=r"(?s)contacts\.bounce: an equilibrium on a rigid contact or end stop is not"):
         find_equilibrium(assemble(bouncing_ball()))
 
 

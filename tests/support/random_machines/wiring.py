@@ -87,7 +87,8 @@ class Law:
 def _outputs(function: Callable[..., Any]) -> list[str]:
     """Names of what a law returns, found by calling it with numbers."""
     tables = [key for key, rule in info_of(function).checks.items() if "increasing" in rule or "as many" in rule]
-    values = {a.name: (1.0, 2.0) if a.name in tables else 1.0 for a in arguments_of(function)}
+    # A default is allowed, which 1 may not be.
+    values = {a.name: (1.0, 2.0) if a.name in tables else 1.0 for a in arguments_of(function) if not a.has_default}
     result = function(**values)
     return [key for key in result if not key.endswith(("_dot", "_next"))]
 

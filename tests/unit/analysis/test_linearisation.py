@@ -162,7 +162,7 @@ def test_friction_that_sticks_is_left_out_or_holds():
     system = assemble(cart(friction, mass=MASS))
     free = linearise(system, "start")
     assert free.A[1, 1] == pytest.approx(-3.0 / MASS)
-    assert free.notes == ("dry friction that sticks is left out: brake",)
+    assert free.notes == ("sticking dry friction is left out: brake",)
     held = linearise(system, {"brake.direction": 0.0})
     assert not held.A[1].any()
     assert held.notes == ("friction holds it at rest: brake",)

@@ -37,7 +37,7 @@ def test_a_held_damper_that_shakes_its_mass_is_suspect(step):
     assert run.outcome.suspect
     assert not run.certificate[ENERGY].ok
     assert not run.coupling.outcome.ok
-    assert "keeps the energy of 'first.port-second.port'" in run.outcome.sentence
+    assert "'energy is conserved by the coupling' of 'first.port-second.port' failed" in run.outcome.sentence
 
 
 def test_a_held_damper_that_is_resolved_is_not():

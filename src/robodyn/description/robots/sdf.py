@@ -18,7 +18,7 @@ from robodyn.description.model.joint import GROUND, Joint
 from robodyn.description.model.numbers import as_floats
 from robodyn.description.robots.building import JointDraft, LinkDraft, MimicDraft, RobotDraft, distinct, usable_name
 from robodyn.description.robots.links import COLOUR, LIMITS, LinkReader, MeshFiles, colour_of, rgb_of, rotation_of
-from robodyn.description.robots.writing import PLACE, LinkWriter, is_identity, number_text
+from robodyn.description.robots.writing import PLACE, LinkWriter, address_of_file, is_identity, number_text
 from robodyn.description.robots.writing import pose_of as place_of
 from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, read_floats
 
@@ -539,7 +539,7 @@ class SdfWriter(LinkWriter):
             child.text = number_text([*pose.p, x, y, z, w])
 
     def put_mesh(self, shape: Element, file: str) -> None:
-        self.put(shape, "uri", f"file://{file}" if file.startswith("/") else file)
+        self.put(shape, "uri", address_of_file(file))
 
     def put_colour(self, visual: Element, look: Look) -> None:
         material = SubElement(visual, "material")

@@ -17,7 +17,15 @@ from robodyn.description.model.body import CapsuleLook, Look
 from robodyn.description.model.joint import GROUND, Joint
 from robodyn.description.robots.building import JointDraft, LinkDraft, MimicDraft, RobotDraft
 from robodyn.description.robots.links import COLOUR, LIMITS, LinkReader, MeshFiles, colour_of, rgb_of, rotation_of
-from robodyn.description.robots.writing import PLACE, UNLIMITED, LinkWriter, is_identity, number_text, pose_of
+from robodyn.description.robots.writing import (
+    PLACE,
+    UNLIMITED,
+    LinkWriter,
+    address_of_file,
+    is_identity,
+    number_text,
+    pose_of,
+)
 from robodyn.description.robots.xml_tree import (
     CHOICE,
     CONVERTED,
@@ -339,7 +347,7 @@ class UrdfWriter(LinkWriter):
             element.append(origin_element(pose))
 
     def put_mesh(self, shape: Element, file: str) -> None:
-        shape.set("filename", f"file://{file}" if file.startswith("/") else file)
+        shape.set("filename", address_of_file(file))
 
     def put_colour(self, visual: Element, look: Look) -> None:
         material = SubElement(visual, "material", name=f"colour_{str(look.colour)[1:].lower()}")

@@ -81,6 +81,11 @@ def pose_of(part: Joint | Look) -> Pose:
     return Pose(np.array(part.rotation, float), np.array(part.origin, float))
 
 
+def address_of_file(file: str) -> str:
+    """A mesh file as URDF and SDF name it: an absolute path by its address, a relative one as it is."""
+    return Path(file).as_uri() if Path(file).is_absolute() else file
+
+
 def is_identity(pose: Pose) -> bool:
     return not np.any(pose.p) and np.array_equal(pose.R, np.eye(3))
 

@@ -35,7 +35,7 @@ function makeCard(run, several) {
     const rows = `${run.rows.toLocaleString("en")} rows were thinned to ${run.kept.toLocaleString("en")}`;
     notes.push(make("p", { class: "note" }, `${rows} for this page; smallest and largest values are kept.`));
   }
-  if (run.bytes) notes.push(make("p", { class: "note" }, "Numbers on this page are rounded to a ten millionth of each signal's usual range; the run file has all digits."));
+  if (run.bytes) notes.push(make("p", { class: "note" }, "Numbers on this page are rounded to a millionth of each signal's usual range; the run file has all digits."));
   const sentence = make("p", { class: "outcome" }, state, outcome.sentence);
   return make("article", { class: "card" }, title, sentence, makeFacts(run.statistics), ...notes, makeChecks(run), makeErrors(run));
 }
