@@ -35,8 +35,8 @@ ANGLES = {"rad": 1.0, "deg": np.pi / 180, "rev": 2 * np.pi}
 LENGTHS = {"m": 1.0, "mm": 1e-3, "cm": 1e-2, "um": 1e-6}
 MIRRORED = 7
 """Axes up to which all mirrored motions are looked at."""
-TOO_LARGE, TOO_SMALL = 0.3, 0.03
-"""What an effort costs that is larger or smaller than the model's by more than that."""
+TOO_LARGE = 0.3
+"""What an effort costs that is larger than the model's, or smaller than any gear makes it."""
 TRUST = 0.03
 """What a sign or an offset costs that is not as written."""
 MIXED = 0.1
@@ -255,8 +255,7 @@ class ComparedColumns:
         cost += float((score + wanted)[rows, columns].sum())
         # Efforts are rarely larger than those needed, but smaller before a gear, or as a current.
         gain = gains[rows, columns]
-        unlikely = (gain > NEAR) | (gain < LEAST_GAIN)
-        cost += float(np.sum(np.where(unlikely, TOO_LARGE, np.where(gain < 1 / NEAR, TOO_SMALL, 0.0))))
+        cost += TOO_LARGE * float(np.sum((gain > NEAR) | (gain < LEAST_GAIN)))
         # Of mirrored motions the one is believed that changes least of what is written.
         cost += TRUST * float(np.sum(signs[rows, columns] < 0))
         beside = 1 - left / np.maximum(friction, 1e-12)
@@ -302,7 +301,7 @@ def _explain(X: Floats, e: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class ReadingSearch:
-    """The choices that explain most, from those by names: steps at one place, then at two."""
+    """The choices that explain most, from those by names, step by step."""
 
     compared: ComparedColumns
 
@@ -313,7 +312,7 @@ class ReadingSearch:
             return compared.fit(start).cost, start
         best, cost = start, compared.fit(start).cost
         best, cost = self.find_gears(best, cost)
-        best, cost = self.climb(best, cost, pairs=True)
+        best, cost = self.climb(best, cost)
         return cost, best
 
     def finish(self, cost: float, best: Reading) -> Reading:
@@ -323,27 +322,14 @@ class ReadingSearch:
         best, cost = self.simplify(best, cost)
         return self.find_angles(best, cost)
 
-    def climb(self, best: Reading, cost: float, pairs: bool = False) -> tuple[Reading, float]:
+    def climb(self, best: Reading, cost: float) -> tuple[Reading, float]:
         """The best step of all, as long as one is worth it."""
-        n = len(best.columns)
-        for _ in range(4 * n):
+        for _ in range(4 * len(best.columns)):
             steps = [*self.steps(best)]
-            found = [(self.compared.fit(step).cost, k) for k, step in enumerate(steps)]
-            least, k = min(found)
-            if least < cost - WORTH:
-                best, cost = steps[k], least
-                continue
-            if not pairs or self.compared.fit(best).clear:
+            least, k = min((self.compared.fit(step).cost, k) for k, step in enumerate(steps))
+            if least > cost - WORTH:
                 break
-            both = [
-                self.turned(self.turned(best, i, *one), j, *other)
-                for i, j in combinations(range(n), 2)
-                for one, other in product(_TURNS[1:], _TURNS[1:])
-            ]
-            found = [(self.compared.fit(step).cost, k) for k, step in enumerate(both)]
-            if not found or (pair := min(found))[0] >= cost - 2 * WORTH:
-                break
-            best, cost = both[pair[1]], pair[0]
+            best, cost = steps[k], least
         return best, cost
 
     def turned(self, choice: Reading, p: int, sign: float, quarters: int) -> Reading:
