@@ -249,10 +249,10 @@ ACTUATOR |= _fates(CONVERTED, "a delay of the command", "delay nsample interp")
 ACTUATOR |= _fates(CONVERTED, "limit of the torque: gear times it", "forcerange forcelimited")
 ACTUATOR |= _fates(CONVERTED, "gear^2 times it on the joint", "armature damping")
 ACTUATOR |= _fates(CONVERTED, "the command is 0, or the nearest that it allows", "ctrlrange ctrllimited")
-TENDON = NAMED | _fates(CONVERTED, "a spring on the coordinate", "stiffness damping springlength")
+SOFTNESS = _fates(UNUSED, SOFT, "solreflimit solimplimit solreffriction solimpfriction margin")
+TENDON = NAMED | SOFTNESS | _fates(CONVERTED, "a spring on the coordinate", "stiffness damping springlength")
 TENDON |= _fates(CONVERTED, "range of the coordinate: leaving it ends the run", "range limited")
 TENDON |= _fates(UNUSED, "a law of friction on the coordinate has it", "frictionloss")
-TENDON |= _fates(UNUSED, SOFT, "solreflimit solimplimit solreffriction solimpfriction margin")
 TENDON |= _fates(UNUSED, DRAWN, "width rgba material group")
 KNOWN: dict[str, Fates] = {
     "mujoco": _fates(READ, "", "model"),
@@ -274,7 +274,7 @@ KNOWN: dict[str, Fates] = {
     | _fates(CONVERTED, COMPILED, "type axis pos damping frictionloss armature springdamper stiffness springref")
     | _fates(CONVERTED, f"{START} [rad or m]", "range limited ref")
     | _fates(CONVERTED, "`effort_limit`", "actuatorfrcrange actuatorfrclimited")
-    | _fates(UNUSED, SOFT, "solreflimit solimplimit solreffriction solimpfriction margin"),
+    | SOFTNESS,
     "freejoint": NAMED,
     "geom": NAMED
     | _fates(
