@@ -410,3 +410,14 @@ def test_a_log_from_the_middle_of_a_motion_says_what_is_not_known_of_its_start(d
     found = validate(linear_drive(STAND_IN), log, method="simulation", horizon=0.1)
     assert "the free run starts as measured at 0 s" in found.notes[0]
     assert rows_of(found)["free run"].percent < 0.1
+
+
+def test_a_perfect_log_raises_no_alarm():
+    """Speeds from positions are wrong where the reference jumps, and so is the first step of the effort."""
+    long = linear_drive(SINES).replaced(duration=24.0)
+    run = simulate(long, recording=Recording(rate=500.0, signals=("axis.position", "axis.drive.torque")))
+    infos = tuple(replace(info, rate=None, kind="continuous") for info in run.infos)
+    found = validate(long, replace(run, infos=infos), method="simulation", horizon=0.1)
+    assert rows_of(found, "axis.drive.torque")["one step"].correlation < -0.5
+    assert not any("look at" in note for note in found.notes)
+    assert rows_of(found)["free run"].percent < 1e-9
