@@ -301,7 +301,7 @@ def _explain(X: Floats, e: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class ReadingSearch:
-    """The choices that explain most, from those by names, step by step."""
+    """The choices that explain most, from those by names: steps at one place, then at two."""
 
     compared: ComparedColumns
 
@@ -312,7 +312,7 @@ class ReadingSearch:
             return compared.fit(start).cost, start
         best, cost = start, compared.fit(start).cost
         best, cost = self.find_gears(best, cost)
-        best, cost = self.climb(best, cost)
+        best, cost = self.climb(best, cost, pairs=True)
         return cost, best
 
     def finish(self, cost: float, best: Reading) -> Reading:
@@ -322,14 +322,27 @@ class ReadingSearch:
         best, cost = self.simplify(best, cost)
         return self.find_angles(best, cost)
 
-    def climb(self, best: Reading, cost: float) -> tuple[Reading, float]:
+    def climb(self, best: Reading, cost: float, pairs: bool = False) -> tuple[Reading, float]:
         """The best step of all, as long as one is worth it."""
-        for _ in range(4 * len(best.columns)):
+        n = len(best.columns)
+        for _ in range(4 * n):
             steps = [*self.steps(best)]
-            least, k = min((self.compared.fit(step).cost, k) for k, step in enumerate(steps))
-            if least > cost - WORTH:
+            found = [(self.compared.fit(step).cost, k) for k, step in enumerate(steps)]
+            least, k = min(found)
+            if least < cost - WORTH:
+                best, cost = steps[k], least
+                continue
+            if not pairs or self.compared.fit(best).clear:
                 break
-            best, cost = steps[k], least
+            both = [
+                self.turned(self.turned(best, i, *one), j, *other)
+                for i, j in combinations(range(n), 2)
+                for one, other in product(_TURNS[1:], _TURNS[1:])
+            ]
+            found = [(self.compared.fit(step).cost, k) for k, step in enumerate(both)]
+            if not found or (pair := min(found))[0] >= cost - 2 * WORTH:
+                break
+            best, cost = both[pair[1]], pair[0]
         return best, cost
 
     def turned(self, choice: Reading, p: int, sign: float, quarters: int) -> Reading:
