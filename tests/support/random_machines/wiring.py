@@ -29,8 +29,9 @@ OF_WANTED_MOTION = ("reversal_feed_forward",)
 OF_LISTS = ("orientation_reference", "multisine_reference")
 """Laws of unit quaternions, and of as many numbers as one likes: random ones do not fit."""
 
-OF_CIRCUITS = ("piston_chamber", "oil_volume", "gas_accumulator", "hydraulic_line")
-"""Oil under pressure: fed at random by what it feeds, its pressure is infinite after finite time."""
+OF_CIRCUITS = ("piston_chamber", "oil_volume", "gas_accumulator", "hydraulic_line", "sagging_supply")
+"""Oil under pressure, and a supply: fed at random by what it feeds, its pressure is infinite, or its voltage 0, after
+finite time."""
 
 
 def pulse(time, *, height, begin, width):
