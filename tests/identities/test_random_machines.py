@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from support.random_machines import random_scenario
 from support.random_machines.examination import examine
-from support.random_machines.wiring import all_laws
+from support.random_machines.wiring import HIDDEN_CAUSES, all_laws
 
 from robodyn import ConstraintMethod, ModelError, Solver, simulate
 
@@ -22,9 +22,7 @@ LATER += ("zv_shaper", "zvd_shaper", "actuator_feed_forward", "walking_leg")
 
 
 NEWER = ("warm_friction", "valve_edge", "four_way_valve", "laminar_gap", "relief_valve", "hydraulic_pump")
-NEWER += ("cogging_torque", "torque_ripple", "saturation_loss", "dead_time_error", "inverter", "motor_heat")
-NEWER += ("heat_loss_of_torque", "thermal_protection", "derated", "transmission_error", "transmission_reaction")
-NEWER += ("elasto_plastic_friction", "two_way_gear_loss", "uneven_friction", "servo_friction", "position_error")
+NEWER += HIDDEN_CAUSES
 """Laws that came after the later ones."""
 
 

@@ -32,6 +32,12 @@ OF_LISTS = ("orientation_reference", "multisine_reference")
 OF_CIRCUITS = ("piston_chamber", "oil_volume", "gas_accumulator", "hydraulic_line", "sagging_supply")
 """Oil under pressure, and a supply: fed at random by what it feeds, its pressure is infinite, or its voltage 0, after
 finite time."""
+HIDDEN_CAUSES = (
+    *("cogging_torque", "torque_ripple", "saturation_loss", "dead_time_error", "inverter", "motor_heat"),
+    *("heat_loss_of_torque", "thermal_protection", "derated", "transmission_error", "transmission_reaction"),
+    *("elasto_plastic_friction", "two_way_gear_loss", "uneven_friction", "servo_friction", "position_error"),
+)
+"""Laws that came after the seeds of some tests were chosen by the machines that they give."""
 
 
 def pulse(time, *, height, begin, width):
