@@ -174,7 +174,7 @@ def read_measured(path: str | Path, mapping: DataMapping | str | Path | None = N
     """
     path = Path(path)
     known = mapping if isinstance(mapping, DataMapping) or mapping is None else read_mapping(mapping)
-    run = leave_out_repeats(as_run(read_samples(path, known), path))
+    run = leave_out_repeats(as_run(read_samples(path, known), path), equal=True)
     if known is not None and known.signals:
         _refuse_contradictions(run, f"{path} by {known.source}" if known.source else str(path))
     return run
@@ -240,9 +240,16 @@ def without(data: Run, names: Collection[str]) -> Run:
     return Run(data.time, data.values[:, kept], infos, data.outcome, data.provenance, warnings=data.warnings)
 
 
-def leave_out_repeats(data: Run) -> Run:
-    """The data without rows at the time of the row before: a logger has written these twice. It is noted."""
+def leave_out_repeats(data: Run, equal: bool = False) -> Run:
+    """The data without rows at the time of the row before: a logger has written these twice. It is noted.
+
+    Args:
+        equal: only those with the same numbers; others may be the two sides of a jump.
+    """
     first = np.concatenate([[True], np.diff(data.time) > 0])
+    if equal:
+        same = (data.values[1:] == data.values[:-1]) | (np.isnan(data.values[1:]) & np.isnan(data.values[:-1]))
+        first[1:] |= ~same.all(axis=1)
     if first.all():
         return data
     note = f"{int((~first).sum())} rows at the time of the row before are left out"
