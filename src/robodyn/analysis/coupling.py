@@ -184,13 +184,13 @@ class MacroSteps:
     def _read(self) -> np.ndarray:
         parts = []
         for name, unit in self.units.items():
-            parts += [unit.state[: _n_moving(unit)], unit.memory, unit.held(self._passing[name])]
+            parts += [unit.state[: unit.system.n_moving], unit.memory, unit.held(self._passing[name])]
         return np.concatenate([*parts, *(memory.values.ravel() for memory in _memories(self.coupling))])
 
     def _write(self, z: np.ndarray) -> None:
         left = z
         for name, unit in self.units.items():
-            sizes = (_n_moving(unit), len(unit.memory), len(self._passing[name]))
+            sizes = (unit.system.n_moving, len(unit.memory), len(self._passing[name]))
             state, memory, inputs, left = np.split(left, np.cumsum(sizes))
             unit.move(np.concatenate([state, unit.state[len(state) :]]), memory)
             unit.hold(self._passing[name], inputs)
@@ -207,11 +207,6 @@ class MacroSteps:
             if not channel.mean:
                 source = self.units[channel.source].read()
                 trend.values[trend.fields.count - 1] = [channel.gain * source[name] for name in channel.outputs]
-
-
-def _n_moving(unit: ScenarioUnit) -> int:
-    """How many states can disturb anything: book-keeping, the last ones, cannot."""
-    return len(unit.state) - unit.system.n_quadratures
 
 
 def _sent(coupling: Coupling) -> dict[str, tuple[str, ...]]:

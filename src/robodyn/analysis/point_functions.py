@@ -26,10 +26,7 @@ class OperatingPoint:
 
 def described_point(system: System) -> OperatingPoint:
     """Start values, values before the start and parameters as the scenario describes them."""
-    x = np.array([state.start for state in system.states], float)
-    d = np.array([delay.before or 0.0 for delay in system.delays], float)
-    m = np.array([info.start for info in system.memory], float)
-    return OperatingPoint(0.0, x, d, m, np.array([number.value for number in system.parameters], float))
+    return OperatingPoint(0.0, *system.described)
 
 
 class PointFunctions:

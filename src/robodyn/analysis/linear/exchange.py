@@ -140,32 +140,30 @@ def make_plant_model(
     """
     system = what if isinstance(what, System) else assemble(what)
     point = find_point(system, at, parameters)
-    numbers = [number.name for number in system.parameters]
     memory = [info.name for info in system.memory if not info.hidden]
-    chosen = tuple(outputs) or tuple(info.name for info in system.states if info.name in system.signal_names)
-    _check(system, inputs, chosen, [*numbers, *memory])
-    kept = len(system.states) - system.n_quadratures
-    u, x, t = ca.SX.sym("u", len(inputs)), ca.SX.sym("x", kept), ca.SX.sym("t")
+    chosen = tuple(outputs) or tuple(name for name in system.state_names if name in system.signal_units)
+    _check(system, inputs, chosen, [*system.places, *memory])
+    n = system.n_moving
+    u, x, t = ca.SX.sym("u", len(inputs)), ca.SX.sym("x", n), ca.SX.sym("t")
     m, p = ca.SX(point.m), ca.SX(point.p)
     places = {info.name: k for k, info in enumerate(system.memory)}
     held = []
     for k, name in enumerate(inputs):
-        column, place = (p, numbers.index(name)) if name in numbers else (m, places[name])
+        column, place = (p, system.places[name]) if name in system.places else (m, places[name])
         held.append(float(column[place]))
         column[place] = u[k]
-    whole = ca.vertcat(x, ca.SX(point.x[kept:]))
-    given = (t, whole, ca.SX(point.d), m, p)
-    rates = system.casadi("rates")(*given)[:kept]
-    signals = system.casadi("outputs")(*given)
+    at_point = (t, ca.vertcat(x, ca.SX(point.x[n:])), ca.SX(point.d), m, p)
+    rates = system.casadi("rates")(*at_point)[:n]
+    signals = system.casadi("outputs")(*at_point)
     rows = [system.signal_names.index(name) for name in chosen]
-    units = {info.name: info.unit for info in system.signals} | {n.name: n.unit for n in system.parameters}
+    units = system.signal_units | {number.name: number.unit for number in system.parameters}
     return PlantModel(
-        tuple(Variable(info.name, info.unit) for info in system.states[:kept]),
+        tuple(Variable(info.name, info.unit) for info in system.states[:n]),
         tuple(Variable(name, units.get(name, "")) for name in inputs),
         tuple(Variable(name, units[name]) for name in chosen),
         ca.Function("rates", [t, x, u], [ca.densify(rates)], ["t", "x", "u"], ["rates"]),
         ca.Function("outputs", [t, x, u], [ca.densify(signals[rows])], ["t", "x", "u"], ["outputs"]),
-        point.x[:kept].copy(),
+        point.x[:n].copy(),
         np.array(held),
     )
 

@@ -15,7 +15,7 @@ from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, fi
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
 from robodyn.analysis.point_functions import OperatingPoint as OperatingPoint
 from robodyn.analysis.point_functions import PointFunctions
-from robodyn.base.errors import FlawList, nearest, refuse, refuse_unknown
+from robodyn.base.errors import FlawList, nearest, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.system import FREE, INPUTS, Expressions
 from robodyn.computation.native import KernelModule, find_rough_entries, read_program
@@ -47,12 +47,10 @@ def find_point(
         parameters: tunable numbers to change; balance: the equations of rest, where they are there already.
     """
     changes = dict(parameters or {})
-    tunable = [number.name for number in system.parameters]
-    refuse_unknown(changes, tunable, "is not tunable in this system", "parameters")
+    p = system.parameter_values(changes)
     if changes:
         # The descriptions check themselves: a negative mass is refused here as it is anywhere else.
         system.scenario.with_numbers(changes)
-    p = np.array([changes.get(number.name, number.value) for number in system.parameters], float)
     if isinstance(at, OperatingPoint):
         return _check_sizes(system, replace(at, p=p))
     if at == "equilibrium" or (at == "start" and system.scenario.initialisation == "at_rest"):
@@ -93,14 +91,9 @@ def hold_outputs(system: System, patterns: Sequence[str], at: Place) -> tuple[Sy
     signals = dict(zip(system.signal_names, values.tolist(), strict=True))
     held = assemble(system.scenario, inputs={name: signals[name] for name in chosen})
     held = held if system.friction else held.without_friction
-    there = {state.name: value for state, value in zip(system.states, point.x.tolist(), strict=True)}
+    there = system.name_states(point.x)
     there |= {info.name: value for info, value in zip(system.memory, point.m.tolist(), strict=True)}
     return held, there
-
-
-def sticking_directions(system: System) -> set[str]:
-    """Names of the memory that says what friction that sticks does: 0 holds, -1 or 1 slides, `FREE` is left out."""
-    return {f"{block.name}.direction" for block in system.scenario.machine.all_blocks if block.info.sticks}
 
 
 def _check_sizes(system: System, point: OperatingPoint) -> OperatingPoint:
@@ -114,10 +107,10 @@ def _check_sizes(system: System, point: OperatingPoint) -> OperatingPoint:
 
 def _values_at(system: System, at: Place) -> tuple[float, dict[str, float]]:
     """Time and values by name; friction that sticks is left open where they do not say what it does."""
-    open_friction = dict.fromkeys(sticking_directions(system), FREE)
+    open_friction = dict.fromkeys(system.stick_directions, FREE)
     if isinstance(at, Mapping):
-        known = [state.name for state in system.states] + [memory.name for memory in system.memory]
         flaws = FlawList()
+        known = [*system.state_names, *(memory.name for memory in system.memory)]
         flaws.add_unknown(at, known, "there is no such state", "at")
         for name, value in at.items():
             if not np.isfinite(value):
@@ -135,7 +128,7 @@ def _values_at(system: System, at: Place) -> tuple[float, dict[str, float]]:
 
 
 def _end_values(system: System, run: Run) -> dict[str, float]:
-    missing = [state.name for state in system.states if state.name not in run.end]
+    missing = [name for name in system.state_names if name not in run.end]
     if missing:
         what = f"has no end value of {', '.join(missing[:3])}"
         refuse("at", what, "give a run of the same machine", "operating point")
@@ -145,7 +138,7 @@ def _end_values(system: System, run: Run) -> dict[str, float]:
 
 def _recorded_values(system: System, run: Run, time: float) -> dict[str, float]:
     """Values at a time of a run; memory that is no signal is read by sampled tasks alone."""
-    wanted = [state.name for state in system.states] + [info.name for info in system.memory if not info.hidden]
+    wanted = [*system.state_names, *(info.name for info in system.memory if not info.hidden)]
     missing = [name for name in wanted if name not in run]
     if missing:
         what = f"the run has not recorded {', '.join(missing[:3])}"
@@ -280,9 +273,8 @@ def _listed(names: list[str]) -> str:
 def _friction(slopes: Slopes, direction: float) -> Iterator[str]:
     """Blocks of friction that sticks and now have this direction."""
     system = slopes.parts.system
-    directions = sticking_directions(system)
     for info, value in zip(system.memory, slopes.point.m, strict=True):
-        if info.name in directions and value == direction:
+        if info.name in system.stick_directions and value == direction:
             yield info.name.removesuffix(".direction")
 
 
@@ -405,13 +397,12 @@ class Parts:
     def check(self) -> None:
         """Unknown inputs and outputs, and outputs of the book-keeping, are flaws."""
         system, flaws = self.system, FlawList()
-        tunable = [number.name for number in system.parameters]
-        constants = [name for name in self.inputs if name in system.numbers and name not in tunable]
+        constants = [name for name in self.inputs if name in system.numbers and name not in system.places]
         for name in constants:
             flaws.add(f"inputs.{name}", "is a constant of the system", "name it in the machine's tunable")
-        flaws.add_unknown(self.inputs, [*tunable, *constants], "there is no such number", "inputs")
+        flaws.add_unknown(self.inputs, [*system.places, *constants], "there is no such number", "inputs")
         flaws.add_unknown(self.outputs, system.signal_names, "there is no such signal", "outputs")
-        for name in set(self.outputs) & set(system.signal_names):
+        for name in set(self.outputs) & system.signal_units.keys():
             if self._integrates(name):
                 flaws.add(f"outputs.{name}", "integrates along the motion", "choose a signal of the present state")
         for part, names in (("inputs", self.inputs), ("outputs", self.outputs)):
@@ -423,10 +414,7 @@ class Parts:
 
     def _integrates(self, output: str) -> bool:
         left_out = self.system.symbols.x[self.n :]
-        return left_out.numel() > 0 and ca.depends_on(self._row(output), left_out)
-
-    def _row(self, output: str) -> ca.SX:
-        return self.system.expressions.outputs[self.system.signal_names.index(output)]
+        return left_out.numel() > 0 and ca.depends_on(self.system.signal_expressions[output], left_out)
 
     @cached_property
     def rough_states(self) -> list[int]:
@@ -448,9 +436,8 @@ class Parts:
 
     def functions(self) -> PointFunctions:
         """Values of the rows, and their derivatives by the columns."""
-        symbols = self.system.symbols
-        tunable = [number.name for number in self.system.parameters]
-        chosen = [symbols.p[tunable.index(name)] for name in self.inputs]
+        symbols, places = self.system.symbols, self.system.places
+        chosen = [symbols.p[places[name]] for name in self.inputs]
         columns = ca.vertcat(symbols.x[: self.n], symbols.d, *chosen)
         smooth = self._rows(smooth_expressions(self.system, self.staircases))
         values = {"values": self._rows(self.system.expressions)}
@@ -482,7 +469,7 @@ class Slopes:
 
     def _names(self) -> tuple[list[str], list[str]]:
         system = self.parts.system
-        states = [state.name for state in system.states[: self.parts.n]]
+        states = system.state_names[: self.parts.n]
         delays = [delay.name for delay in system.delays]
         rows = [f"rate of {name}" for name in states] + [f"what {name} delays" for name in delays]
         return [*rows, *self.parts.outputs], [*states, *delays, *self.parts.inputs]
@@ -498,7 +485,7 @@ def build_model(slopes: Slopes) -> LinearModel:
     tangent = find_tangent(system, point.x[:n], slopes.values[:n], range(n))
     A, E, B = tangent.out @ A @ tangent.into + tangent.turning, tangent.out @ E, tangent.out @ B
     F, C = F @ tangent.into, C @ tangent.into
-    units = {info.name: info.unit for info in system.signals}
+    units = system.signal_units
     numbers = {number.name: number.unit for number in system.parameters}
     values = dict(zip(numbers, point.p.tolist(), strict=True))
     outputs = zip(parts.outputs, slopes.values[n + n_d :].tolist(), strict=True)
@@ -555,8 +542,7 @@ def reduce_constraints(model: LinearModel, system: System, keep: Sequence[str] =
         flaws.add("model", "does not know its operating point", "take one of `linearise`")
     flaws.raise_if_any("linear model")
     assert point is not None
-    tunable = [number.name for number in system.parameters]
-    columns = [system.symbols.x[:n], *(system.symbols.p[tunable.index(one.name)] for one in model.inputs)]
+    columns = [system.symbols.x[:n], *(system.symbols.p[system.places[one.name]] for one in model.inputs)]
     matrix = PointFunctions(system, {}, (system.expressions.constraints, ca.vertcat(*columns))).slopes(point)
     tangent = find_tangent(system, point.x[:n], np.zeros(n), range(n))
     by_states, by_inputs = matrix[:, :n] @ tangent.into, matrix[:, n:]

@@ -267,10 +267,9 @@ def _split(signal: str, names: Mapping[str, Block]) -> tuple[str, str]:
 
 def _without_dry_friction(system: System) -> dict[str, float]:
     """Numbers with which friction has no level of its own, as while it slides at a steady speed; bristles stay."""
-    tunable = {number.name for number in system.parameters}
     blocks = [block for block in system.scenario.machine.all_blocks if block.info.disturbance and not block.state_names]
     names = [f"{block.name}.{name}" for block in blocks if not block.info.sticks for name in DRY]
-    return {name: 0.0 for name in names if name in tunable}
+    return {name: 0.0 for name in names if name in system.places}
 
 
 # --------------------------------------------------------------------------------------------------
@@ -435,7 +434,7 @@ def _check_loops(system: System, loops: Mapping[str, Loop]) -> None:
     """Names that are not there; where to cut is checked by `cut_loops` where nothing is sampled."""
     flaws, sampled = FlawList(), bool(system.discrete.tasks)
     held = [info.name for info in system.signals if info.kind == "held"]
-    tunable = [number.name for number in system.parameters]
+    tunable = system.places
     for name, loop in loops.items():
         for part, signal in (("signal", loop.signal), ("target", loop.target), *(("cut", one) for one in loop.cut)):
             if sampled and signal is not None and signal not in held:

@@ -94,7 +94,7 @@ def build_skeleton(system: System) -> Skeleton | None:
     x, p = system.symbols.x, system.symbols.p
     links = mechanics.tree.links
     joints = [ca.SX(pose.p) for pose in link_poses(mechanics.tree, ca.vertsplit(x[: system.n_q]))]
-    signals = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
+    signals = system.signal_expressions
     points = [ca.vertcat(*(signals[f"{point.name}.position.{axis}"] for axis in XYZ)) for point in mechanism.points]
     names = ["ground", *(link.joint for link in links), *(point.name for point in mechanism.points)]
     nodes = _place_nodes(mechanism.flexible_bodies, mechanics, ca.vertsplit(x[: system.n_q]))
@@ -357,7 +357,7 @@ def draw_shapes(found: ModeSet, system: System) -> ModeSet:
 
 def _turning(system: System) -> np.ndarray:
     """From changes of the states to angles by their limits: of joints, and of flexible bodies' nodes by each axis."""
-    names = [state.name for state in system.states]
+    names = system.state_names
     joints = np.eye(len(names)) / DRAWN_ANGLE
     rows = [row for row, state in zip(joints, system.states, strict=True) if state.unit == "rad"]
     mechanism = system.scenario.machine.mechanism

@@ -16,7 +16,7 @@ from robodyn.analysis.linear.linear_model import Variable
 from robodyn.analysis.linear.linearisation import OperatingPoint, Place, find_point, find_tangent, free_motions
 from robodyn.analysis.linear.modes import FRICTION, friction_states, ideal_numbers
 from robodyn.analysis.linear.poles import sort_roots
-from robodyn.analysis.linear.trim import count_states, memory_changes
+from robodyn.analysis.linear.trim import memory_changes
 from robodyn.analysis.point_functions import PointFunctions
 from robodyn.base.errors import Flaw, FlawList, ModelError, refuse, refuse_unknown, refuse_word
 from robodyn.base.symbolic import changed_entries
@@ -277,7 +277,7 @@ class SampledParts:
         values = self._functions("outputs", point)
         N, chosen = free_motions(closed[:, :n]) if system.motion.constraint_forces else (np.eye(n), list(range(n)))
         rates = rates[chosen]
-        units = {info.name: info.unit for info in system.signals}
+        units = system.signal_units
         blocks = [block.name for block in self.system.scenario.machine.all_blocks if block.info.disturbance]
         message = {"none": "is left out", "stuck": "sticks", "sliding": "slides"}[self.friction]
         friction = f"friction {message}: {', '.join(blocks)}" if blocks else ""
@@ -302,7 +302,7 @@ class SampledParts:
     def _states(self) -> list[int]:
         """Places of the states that count: friction that exerts nothing moves nothing; books are read by nothing."""
         left_out = friction_states(self.system.scenario) if self.friction == "none" else frozenset()
-        return [k for k in range(count_states(self.system)) if self.system.states[k].name not in left_out]
+        return [k for k in range(self.system.n_moving) if self.system.state_names[k] not in left_out]
 
     @cached_property
     def _rows(self) -> list[ca.SX]:

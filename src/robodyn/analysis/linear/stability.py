@@ -77,10 +77,9 @@ class _Path:
         parameters: Mapping[str, float],
     ) -> None:
         self.along = (along,) if isinstance(along, str) else tuple(along)
-        tunable = {number.name for number in system.parameters}
-        _check_along(system, self.along, tunable, by)
-        self._numbers = [name for name in self.along if name in tunable]
-        self._signals = [name for name in self.along if name not in tunable]
+        _check_along(system, self.along, by)
+        self._numbers = [name for name in self.along if name in system.places]
+        self._signals = [name for name in self.along if name not in system.places]
         self._held, self._parameters = dict(held), dict(parameters)
         self._trimmer = Trimmer(system, (*self._signals, *self._held), by)
         self._poles = poles_at_rest(system)
@@ -211,8 +210,8 @@ def _join_all(table: np.ndarray) -> np.ndarray:
     return np.take_along_axis(table, order, axis=1)
 
 
-def _check_along(system: System, along: tuple[str, ...], tunable: set[str], by: Sequence[str]) -> None:
-    flaws = FlawList()
+def _check_along(system: System, along: tuple[str, ...], by: Sequence[str]) -> None:
+    flaws, tunable = FlawList(), system.places
     if not along:
         flaws.add("along", "must name a number or a signal")
     for name in along:

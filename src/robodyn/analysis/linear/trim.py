@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.linear.linearisation import OperatingPoint, sticking_directions
-from robodyn.analysis.point_functions import PointFunctions, described_point
+from robodyn.analysis.point_functions import OperatingPoint, PointFunctions, described_point
 from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
 from robodyn.base.numerics import limit_step, solve_newton
 from robodyn.base.symbolic import changed_entries
@@ -55,9 +54,9 @@ class Trimmer:
 
     def __init__(self, system: System, held: Sequence[str], by: Sequence[str]) -> None:
         self.system, self.held, self.by = system, tuple(held), tuple(by)
-        flaws, tunable = FlawList(), [number.name for number in system.parameters]
+        flaws = FlawList()
         flaws.add_unknown(held, system.signal_names, "there is no such signal", "held")
-        flaws.add_unknown(by, tunable, "is not tunable in this system", "by")
+        flaws.add_unknown(by, system.places, "is not tunable in this system", "by")
         if len(by) > len(held):
             what = f"{len(by)} numbers cannot be found from {len(held)} held signals"
             flaws.add("by", what, "hold as many signals")
@@ -66,15 +65,15 @@ class Trimmer:
         # Unknowns: states that something depends on, delayed signals, memory that tasks change, numbers.
         changes = memory_changes(system)
         symbols, expressions = system.symbols, system.expressions
-        self._n = count_states(system)
+        self._n = system.n_moving
         self._memory = [k for k, change in enumerate(changes) if change is not None]
-        self._free = [tunable.index(name) for name in by]
+        self._free = [system.places[name] for name in by]
         memory, numbers = [symbols.m[k] for k in self._memory], [symbols.p[k] for k in self._free]
         columns = ca.vertcat(symbols.x[: self._n], symbols.d, *memory, *numbers)
         # Equations: rates, what delays and tasks change, constraints, and the signals that are held.
         delayed = expressions.delayed - symbols.d if system.delays else ca.SX(0, 1)
         closed = expressions.constraints[: len(system.motion.constraint_forces)]
-        signals = [expressions.outputs[system.signal_names.index(name)] for name in held]
+        signals = [system.signal_expressions[name] for name in held]
         still = [change for change in changes if change is not None]
         rows = ca.densify(ca.vertcat(expressions.rhs[: self._n], delayed, *still, closed, *signals))
         self._functions = PointFunctions(system, {"rows": rows}, (rows, columns))
@@ -139,7 +138,7 @@ class Trimmer:
             for k, number in enumerate(system.parameters):
                 p[k] = changes.get(number.name, p[k] if k in self._free else number.value)
             return replace(guess, p=p)
-        given = dict.fromkeys(sticking_directions(system), FREE) | dict(guess or {})
+        given = dict.fromkeys(system.stick_directions, FREE) | dict(guess or {})
         x = np.array([given.get(info.name, info.start) for info in system.states], float)
         m = np.array([given.get(info.name, info.start) for info in system.memory], float)
         p = np.array([changes.get(number.name, number.value) for number in system.parameters], float)
@@ -148,7 +147,7 @@ class Trimmer:
     def _unrest(self, residual: np.ndarray, values: np.ndarray) -> ModelError:
         """Which equation is met least."""
         system = self.system
-        names = [f"rate of {state.name}" for state in system.states[: self._n]]
+        names = [f"rate of {name}" for name in system.state_names[: self._n]]
         names += [f"what {delay.name} delays" for delay in system.delays]
         names += [f"memory {system.memory[k].name}" for k in self._memory]
         names += [f"constraint {name}" for name in system.motion.constraint_forces] + list(self.held)
@@ -177,15 +176,6 @@ def find_trim(
         parameters: other tunable numbers to change.
     """
     return Trimmer(system, tuple(held), by).find(tuple(held.values()), guess, parameters)
-
-
-def count_states(system: System) -> int:
-    """How many of the first states something depends on: a rate, a delayed signal or a task; the rest keeps books."""
-    tasks = [system.memory_after(task) for task in system.discrete.tasks if task.call is None]
-    delayed = [system.expressions.delayed] if system.delays else []
-    rows = ca.vertcat(system.expressions.rhs, *delayed, *tasks)
-    needed = ca.which_depends(rows, system.symbols.x, 1, False) if system.states else []
-    return max((k + 1 for k, used in enumerate(needed) if used), default=0)
 
 
 def memory_changes(system: System) -> list[ca.SX | None]:

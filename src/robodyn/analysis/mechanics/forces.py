@@ -158,8 +158,8 @@ def split_forces(scenario: Scenario, payload: str | None = None) -> ForceSplit:
 
     # The terms of the equations of motion at every row, with the payload and without.
     motion = [np.column_stack([run[f"{name}.{part}"].values for name in names]) for part in MOTION]
-    numbers = np.array([number.value for number in system.parameters])
-    empty = np.array([0.0 if number.name in inertial else number.value for number in system.parameters])
+    numbers = system.described_values
+    empty = system.parameter_values({name: 0.0 for name in inertial if name in system.places})
     whole = _inertial_terms(system, motion, numbers)
     own = _inertial_terms(system, motion, empty) if carried else whole
 
@@ -197,7 +197,7 @@ def _block_forces(system: System, run: Run, names: Sequence[str]) -> dict[str, n
     passive = {block.name: block for block in passive_blocks(system.scenario)}
     block_forces = {kind: np.zeros((run.time.size, len(names))) for kind in ("friction", "springs", "drive")}
     q = np.column_stack([run[f"{name}.position"].values for name in names])
-    numbers = ca.repmat(ca.DM([number.value for number in system.parameters]), 1, len(q))
+    numbers = ca.repmat(system.described_values, 1, len(q))
     for place, signal in system.motion.forces:
         s = system.motion.coordinates[place]
         slope = ca.Function("slope", [system.q, system.symbols.p], [ca.densify(ca.jacobian(s, system.q).T)])

@@ -137,21 +137,18 @@ def _fix_numbers(system: System) -> System:
 
 def _total_torques(system: System) -> ca.SX:
     """Joint torques with those of constraints: the signals `<joint>.torque` or `<joint>.force`."""
-    names, found = system.signal_names, []
+    torques = []
     for state in system.states[: system.n_q]:
         joint = state.name.removesuffix(".position")
-        signal = f"{joint}.torque" if state.unit == "rad" else f"{joint}.force"
-        found.append(system.expressions.outputs[names.index(signal)])
-    return ca.vertcat(*found)
+        torques.append(system.signal_expressions[f"{joint}.torque" if state.unit == "rad" else f"{joint}.force"])
+    return ca.vertcat(*torques)
 
 
 def _momentum_states(system: System) -> tuple[StateInfo, ...]:
     """The states with their start values: M v where the run would start."""
     n = system.n_q
-    start = search_start(system, np.array([number.value for number in system.parameters], float)).x
-    function, parameters = system.function(system.mass_matrix), [number.value for number in system.parameters]
-    d, m = np.zeros(len(system.delays)), np.zeros(len(system.memory))
-    M = np.array(function(0.0, start, d, m, parameters))
+    start = search_start(system, system.described_values).x
+    M = np.array(system.function(system.mass_matrix)(0.0, start, 0.0, 0.0, system.described_values))
     momenta = M @ start[n : 2 * n]
     states = []
     for k, state in enumerate(system.states):

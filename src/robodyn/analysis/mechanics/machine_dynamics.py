@@ -146,7 +146,7 @@ class MachineDynamics:
         if k := len(system.motion.constraint_forces):
             columns["constraint_gradients"] = ca.jacobian(system.expressions.constraints[k:], system.v)
         columns |= {f"jacobian {name}": _jacobian(system, name) for name in self._points}
-        outputs = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
+        outputs = system.signal_expressions
         for name in self._points:
             columns[f"position {name}"] = ca.vertcat(*(outputs[f"{name}.position.{axis}"] for axis in "xyz"))
         return PointFunctions(system, columns)

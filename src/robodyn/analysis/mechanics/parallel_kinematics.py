@@ -155,9 +155,8 @@ class ParallelKinematics:
 
     def _compile(self) -> PointFunctions:
         system = self.system
-        names = system.signal_names
-        signals = [names.index(f"{name}.position.{axis}") for name in self.points for axis in XYZ]
-        points = ca.vertcat(*(system.expressions.outputs[row] for row in signals))
+        signals = [f"{name}.position.{axis}" for name in self.points for axis in XYZ]
+        points = ca.vertcat(*(system.signal_expressions[name] for name in signals))
         # Positions are functions of q, also where they are signals of a system with other states.
         h = system.expressions.constraints[: len(system.motion.constraint_forces)]
         s = ca.vertcat(*(system.motion.coordinates[name] for name in self.actuated))
@@ -230,8 +229,7 @@ class ParallelKinematics:
 
     def _apart(self, a: np.ndarray, b: np.ndarray) -> float:
         """Largest difference of two sets of motor positions, angles modulo 2 pi."""
-        units = {info.name: info.unit for info in self.system.signals}
-        turns = np.array([units[f"{name}.position"] == "rad" for name in self.actuated])
+        turns = np.array([self.system.signal_units[f"{name}.position"] == "rad" for name in self.actuated])
         return float(np.max(np.where(turns, np.abs(np.angle(np.exp(1j * (a - b)))), np.abs(a - b))))
 
     def jacobian(self, posture: Posture) -> np.ndarray:

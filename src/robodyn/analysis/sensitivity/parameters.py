@@ -64,7 +64,7 @@ def _find(system: System, name: str, flaws: FlawList) -> Direction | None:
         )
         return None
     delay = next((k for k, info in enumerate(system.delays) if f"{info.owner}.time" == name), None)
-    place = next((k for k, number in enumerate(system.parameters) if number.name == name), None)
+    place = system.places.get(name)
     if place is None:
         _refuse(system, name, flaws)
         return None
@@ -108,8 +108,7 @@ def _refuse(system: System, name: str, flaws: FlawList) -> None:
         what = "is a constant of this system's code"
         flaws.add(name, what, f"name it in the machine's `tunable` if it is one of the mechanism, or {REMEDY}")
     else:
-        known = [number.name for number in system.parameters]
-        flaws.add(name, "there is no such number", nearest(name, [*system.numbers, *known]))
+        flaws.add(name, "there is no such number", nearest(name, [*system.numbers, *system.places]))
 
 
 def sets_breaks(system: System, name: str) -> bool:
@@ -117,7 +116,7 @@ def sets_breaks(system: System, name: str) -> bool:
     number = system.numbers.get(name)
     if number is None:
         return False
-    values = {key: entry.value for key, entry in system.numbers.items()}
+    values = system.number_values
     moved = values | {name: number.value + 1e-3 * (abs(number.value) or 1.0)}
     rules = [rule for rule in system.discrete.breaks if name in rule.names]
     return any([*map(float, rule.times(values))] != [*map(float, rule.times(moved))] for rule in rules)

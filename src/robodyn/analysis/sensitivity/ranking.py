@@ -201,8 +201,7 @@ def find_strongest(scenario: Scenario, measure: Measure, count: int = 10) -> tup
     given = {name: number.value for name, number in scenario.numbers().items() if not name.startswith(INITIAL)}
     candidates = [name for name, value in given.items() if value != 0 and np.isfinite(value)]
     system = assemble_tunable(scenario, candidates)
-    inputs = {number.name for number in system.parameters}
-    names = [name for name in candidates if name in inputs]
+    names = [name for name in candidates if name in system.places]
     base = simulate(system)
     _require(base, "the scenario as it is")
     variation = prepare_variation(system, names, _signals_read(base, {"": measure}), exact=False)

@@ -355,8 +355,7 @@ def _before(system: System) -> ca.SX:
 
 
 def _given(system: System, info: DelayInfo) -> ca.SX:
-    names = [number.name for number in system.parameters]
-    return ca.SX(0) if info.before is None else system.symbols.p[names.index(f"{info.owner}.before")]
+    return ca.SX(0) if info.before is None else system.symbols.p[system.places[f"{info.owner}.before"]]
 
 
 def can_jump(system: System) -> list[bool]:
@@ -597,13 +596,12 @@ def _states(system: System, directions: Sequence[Direction]) -> list[StateInfo]:
 
     Those of book-keeping, the last ones, are not weighed at all.
     """
-    n_moving = len(system.states) - system.n_quadratures
     return [
         StateInfo(
             sensitivity_name(state.name, direction.name),
             unit_of_ratio(state.unit, direction.unit),
             1.0 if direction.state == k else 0.0,
-            (state.nominal if k < n_moving else UNWEIGHED) / direction.nominal,
+            (state.nominal if k < system.n_moving else UNWEIGHED) / direction.nominal,
         )
         for direction in directions
         for k, state in enumerate(system.states)

@@ -93,8 +93,7 @@ def prepare_variation(
     known = find_numbers(system)
     refuse_unknown(names, known, "there is no such number", f"scenario '{scenario.name}'")
     numbers = tuple(known[name] for name in names)
-    place = {number.name for number in system.parameters}
-    folded = tuple(name for name in names if name not in place and not name.startswith(INITIAL))
+    folded = tuple(name for name in names if name not in system.places and not name.startswith(INITIAL))
     reason, recorded, chosen = "", system, tuple(signals)
     jumps = find_block_jumps(scenario) if exact else ()
     if exact:

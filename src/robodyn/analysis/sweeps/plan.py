@@ -245,12 +245,11 @@ def _find_structural(plan: SweepPlan, system: System) -> tuple[str, ...]:
     With constraints, start values and the duration decide how they are kept, and an equilibrium is looked for near the
     start values: both belong to what is assembled.
     """
-    inputs = {number.name for number in system.parameters}
     constrained = bool(plan.scenario.machine.all_constraints)
     found = []
     for k, name in enumerate(plan.names):
         start = name.startswith(INITIAL) and plan.scenario.initialisation == "given"
-        free = name in inputs or ((start or name == "duration") and not constrained)
+        free = name in system.places or ((start or name == "duration") and not constrained)
         if not free or not np.all(np.isfinite(plan.inputs[:, k])):
             found.append(name)
     return tuple(found)

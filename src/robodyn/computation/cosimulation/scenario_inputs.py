@@ -39,17 +39,17 @@ def with_polynomials(system: System, names: Sequence[str]) -> System:
     _check(system, names)
     if not names:
         return system
-    place = {number.name: k for k, number in enumerate(system.parameters)}
     begin, step = ca.SX.sym(EXCHANGE), ca.SX.sym(STEP)
     passed = system.symbols.t - begin
     old, new, added, numbers = [], [], [begin, step], [Number(EXCHANGE, 0.0, "s"), Number(STEP, 0.0, "s")]
     for name in names:
-        symbol = system.symbols.p[place[name]]
+        place = system.places[name]
+        symbol = system.symbols.p[place]
         rate, curvature = (ca.SX.sym(key) for key in coefficient_names(name)[1:])
         old.append(symbol)
         new.append(symbol + passed * (rate + passed * curvature))
         added += [rate, curvature]
-        unit = system.parameters[place[name]].unit
+        unit = system.parameters[place].unit
         numbers += [Number(key, 0.0, unit) for key in coefficient_names(name)[1:]]
     return _substitute(system, (old, new), added, numbers)
 
@@ -72,12 +72,11 @@ def _substitute(system: System, change: tuple[list[ca.SX], list[ca.SX]], added: 
 
 def _check(system: System, names: Sequence[str]) -> None:
     flaws = FlawList()
-    tunable = [number.name for number in system.parameters]
     fixed = {name for rule in system.discrete.breaks for name in rule.names}
     fixed |= {f"{delay.owner}.{key}" for delay in system.delays for key in ("time", "before")}
     for name in names:
-        if name not in tunable:
-            flaws.add(f"inputs.{name}", "is not a tunable number", nearest(name, tunable))
+        if name not in system.places:
+            flaws.add(f"inputs.{name}", "is not a tunable number", nearest(name, system.places))
         elif name in fixed:
             flaws.add(
                 f"inputs.{name}", "sets when something happens: it cannot change during the run", "take another number"

@@ -208,7 +208,7 @@ def build_model(
         ModelError: with every reason why it cannot be a unit.
     """
     check_parts(system, solver, exchange=exchange)
-    states = () if whole_run else tuple(state.name for state in system.states)
+    states = () if whole_run else system.state_names
     patterns = (*system.scenario.recording.signals, *states)
     kernels = gather_functions(system, solver, patterns, watched=False, complete=True, traced=not plain)
     names = () if whole_run else (*inputs, *numbers)

@@ -127,7 +127,7 @@ def _tables(model: ExportedModel) -> dict[str, Iterable[float]]:
     return {
         "STATE_START": model.start.x,
         "MEMORY_START": model.start.m,
-        "PARAMETER_START": [number.value for number in model.system.parameters],
+        "PARAMETER_START": model.system.described_values,
         "DATA": model.system.data,
         "BREAK_START": model.break_start,
         **model.search.tables,

@@ -109,8 +109,7 @@ def _use(model: ExportedModel, number: str) -> tuple[str, str]:
 
 def _list_outputs(model: ExportedModel, first_input: int, first: int) -> list[FmuVariable]:
     kinds = {"continuous": "continuous", "held": "discrete"}
-    names = model.system.signal_names
-    column = [model.system.expressions.outputs[names.index(info.name)] for info in model.outputs]
+    column = [model.system.signal_expressions[info.name] for info in model.outputs]
     depends = _find_dependences(model, column, first_input, first)
     return [
         FmuVariable(

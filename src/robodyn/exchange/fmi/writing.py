@@ -317,7 +317,7 @@ def write_fmu(
     with replacing(path) as file:
         _pack(file, contents)
     hidden = model.fixed | set(model.numbers)
-    shown = [number.name for number in model.system.parameters if number.name not in hidden]
+    shown = model.system.places.keys() - hidden
     return Export(
         path=Path(path),
         fmi=fmi,
@@ -347,7 +347,7 @@ def _prepare(
     _check_tunable(system, numbers)
     solver = solver or scenario.solver
     check_parts(system, solver, exchange=exchange)
-    recorded = (*scenario.recording.signals, *(state.name for state in system.states))
+    recorded = (*scenario.recording.signals, *system.state_names)
     # Both round every operation by itself: what differs is then not rounding.
     compiled = compile_system(system, solver, signals=recorded, plain=True)
     start = find_start(compiled, compiled.system.described_values)
@@ -356,10 +356,9 @@ def _prepare(
 
 
 def _check_tunable(system: System, numbers: Sequence[str]) -> None:
-    known = [number.name for number in system.parameters]
     flaws = FlawList()
     for name in numbers:
-        if name not in known:
+        if name not in system.places:
             flaws.add(f"inputs.{name}", "is built into the code", "declare it tunable in the machine")
     flaws.raise_if_any(f"unit of '{system.scenario.name}'")
 

@@ -153,7 +153,7 @@ def name_columns(system: System, row: RowProgram, even: bool = True, adaptive: b
         adaptive: whether a step is judged by its error, and the next one proposed by it.
     """
     outputs = row.outputs
-    shown = {state.name for state in system.states} | {info.name for info in system.memory}
+    shown = {*system.state_names, *(info.name for info in system.memory)}
     signals = [(info, node) for info, node in zip(system.signals, outputs["signals"], strict=True)]
     columns = [Column(("step", 0), "time", "step", ""), Column(("t", 0), "time", "t", "s")]
     columns += [Column(("proposal", 0), "time", "proposed step", "s")] if adaptive else []

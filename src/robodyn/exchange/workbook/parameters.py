@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from robodyn.computation.assembly import System
 from robodyn.computation.simulation.starting import search_start
 from robodyn.description.model import Solver
@@ -106,7 +104,7 @@ def make_parameter_sheet(
     step_entry = steps[0]
     tunable = [SheetEntry(n.name, n.value, n.unit, names.give(n.name)) for n in system.parameters]
     # A start that is searched for is that of the numbers as they are: formulas do not search.
-    start = search_start(system, np.array([number.value for number in system.parameters], float))
+    start = search_start(system, system.described_values)
     remark = "" if system.scenario.initialisation == "given" else FOUND
     states = [
         SheetEntry(info.name, value, info.unit, names.give(f"start.{info.name}"), remark)

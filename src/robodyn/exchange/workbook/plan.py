@@ -178,9 +178,8 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Workbo
     # Start and whole steps of the duration.
     n_rows = int(system.scenario.duration / step * (1 + 1e-9)) + 1 if rows is None else rows
     # Times before the end at which references jump or bend [s], ascending.
-    values = {name: number.value for name, number in system.numbers.items()}
     end = system.scenario.duration if solver.adaptive else n_rows * step
-    breaks = system.discrete.break_times(values, 0.0, end).tolist()
+    breaks = system.discrete.break_times(system.number_values, 0.0, end).tolist()
     # Those that fall between rows of equal steps get rows of their own; chosen steps end at all of them.
     between = [time for time in breaks if abs(time / step - round(time / step)) > ON_A_ROW and not solver.adaptive]
     if between and rows is None:
