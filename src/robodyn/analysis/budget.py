@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from typing import Any
@@ -189,7 +188,7 @@ class Budget(Displayed):
             if home is None:
                 parts.append(part)
                 values.append(self.values[:, j])
-        return dataclasses.replace(self, parts=tuple(parts), values=np.stack(values, axis=1))
+        return replace(self, parts=tuple(parts), values=np.stack(values, axis=1))
 
 
 def _row(name: str, what: str, values: np.ndarray, worst: int, total: float) -> BudgetRow:
@@ -232,7 +231,7 @@ def as_run(budget: Budget) -> Run:
         for name, values in [*named, (REMAINDER, budget.remainder[k])]:
             infos.append(SignalInfo(f"{signal}: {name}", unit))
             columns.append(values)
-    return dataclasses.replace(budget.run, values=np.column_stack(columns), infos=tuple(infos), probes=None)
+    return replace(budget.run, values=np.column_stack(columns), infos=tuple(infos), probes=None)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -301,14 +300,14 @@ def leave_out(scenario: Scenario, causes: Mapping[str, DisturbanceSource]) -> Sc
     )
     names = part_names(machine)
     initial = {key: value for key, value in scenario.initial.items() if owner_of(key, names) not in silent}
-    return dataclasses.replace(scenario, machine=dataclasses.replace(machine, blocks=blocks), initial=initial)
+    return replace(scenario, machine=replace(machine, blocks=blocks), initial=initial)
 
 
 def idealise(block: Block, cause: DisturbanceSource) -> Block:
     """A block with the ideal values of its law."""
     parameters = {key: cause.ideal.get(key, value) for key, value in block.parameters.items()}
     inputs = {key: cause.ideal.get(key, value) for key, value in block.inputs.items()}
-    return dataclasses.replace(block, parameters=parameters, inputs=inputs)
+    return replace(block, parameters=parameters, inputs=inputs)
 
 
 def moving_parts(machine: Machine) -> set[str]:
@@ -402,16 +401,16 @@ def _payload(scenario: Scenario) -> dict[str, float]:
 def sample_faster(scenario: Scenario, factor: int = FASTER) -> Scenario:
     """All periods and delays of signals divided by a factor, nothing lost with computing."""
     machine = scenario.machine
-    delays = tuple(dataclasses.replace(delay, time=delay.time / factor) for delay in machine.delays)
+    delays = tuple(replace(delay, time=delay.time / factor) for delay in machine.delays)
     blocks = tuple(_sample_faster(block, factor) if block.sampled else block for block in machine.blocks)
-    return dataclasses.replace(scenario, machine=dataclasses.replace(machine, blocks=blocks, delays=delays))
+    return replace(scenario, machine=replace(machine, blocks=blocks, delays=delays))
 
 
 def _sample_faster(block: Block, factor: int) -> Block:
     assert block.period is not None
     parameters = {key: value for key, value in block.parameters.items() if key != "period"}
     fields = {"period": block.period / factor, "offset": block.offset / factor, "delay": 0.0}
-    return dataclasses.replace(block, parameters=parameters, **fields)  # type: ignore[arg-type]
+    return replace(block, parameters=parameters, **fields)  # type: ignore[arg-type]
 
 
 def gears_of(scenario: Scenario) -> dict[str, tuple[str, str]]:
@@ -439,7 +438,7 @@ def stiffen(scenario: Scenario, factor: float = STIFFER) -> Scenario:
             numbers[f"{name}.damping"] = math.sqrt(factor) * parameters[name]["damping"]
         start, stop = (initial.get(f"{part}.position", 0.0) for part in (drive, joint))
         initial[f"{joint}.position"] = start + (stop - start) / factor
-    return dataclasses.replace(scenario.with_numbers(numbers), initial=initial)
+    return replace(scenario.with_numbers(numbers), initial=initial)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -469,7 +468,7 @@ def add_difference(block: Block, twin: Block, cause: DisturbanceSource) -> Block
     limited = {f"actual_{name}_dot": f"{block.name}.{name}_dot" for name in block.info.limits}
     # Sides of what is located change at events of the original; the ideal law does not switch.
     sides = {name: f"{block.name}.{name}" for name in block.info.located.values()}
-    return dataclasses.replace(
+    return replace(
         twin,
         law=_make_law(block, dict(cause.ideal), tuple(seen), tuple(limited)),
         inputs=dict(twin.inputs) | seen | limited | sides,
@@ -569,10 +568,6 @@ class LinearTwin:
         """Whether the twin has a signal of its own."""
         return owner_of(signal, self.names) in self.own
 
-    def weights(self, *active: str) -> dict[str, float]:
-        """Numbers of a run in which some causes act on the twin, and no others."""
-        return {f"{PREFIX}.{name}.weight": float(name in active) for name in self.causes}
-
 
 def build_twin(scenario: Scenario, causes: Mapping[str, DisturbanceSource]) -> LinearTwin:
     """A scenario and its twin in one machine; each block of the twin is sampled just before its original."""
@@ -596,7 +591,7 @@ def build_twin(scenario: Scenario, causes: Mapping[str, DisturbanceSource]) -> L
         elif copy:
             blocks.append(copy)
         blocks.append(block)
-    both = dataclasses.replace(
+    both = replace(
         _join(machine, prefixed),
         blocks=tuple(blocks),
         delays=(*machine.delays, *(delay.renamed(connect) for delay in prefixed.delays)),
@@ -604,7 +599,7 @@ def build_twin(scenario: Scenario, causes: Mapping[str, DisturbanceSource]) -> L
     )
     initial = {f"{PREFIX}.{key}": x for key, x in scenario.initial.items() if owner_of(key, names) in own}
     nominal = {f"{PREFIX}.{joint}": signal for joint, signal in scenario.nominal.items()}
-    whole = dataclasses.replace(
+    whole = replace(
         scenario,
         machine=both,
         initial=dict(scenario.initial) | initial,
@@ -628,12 +623,12 @@ def find_copied(machine: Machine, causes: Mapping[str, DisturbanceSource]) -> se
 
 def _keep(machine: Machine, kept: set[str]) -> Machine:
     """The machine with some of its parts; leaving a range ends the run of the original alone."""
-    return dataclasses.replace(
+    return replace(
         machine,
         blocks=tuple(block for block in machine.blocks if block.name in kept),
         delays=tuple(delay for delay in machine.delays if delay.name in kept),
         signals=tuple(signal for signal in machine.signals if signal.name in kept),
-        coordinates=tuple(dataclasses.replace(coordinate, range=None) for coordinate in machine.coordinates),
+        coordinates=tuple(replace(coordinate, range=None) for coordinate in machine.coordinates),
         tunable=(),
     )
 
@@ -643,13 +638,13 @@ def _join(machine: Machine, twin: Machine) -> Machine:
     mechanism, other = machine.mechanism, twin.mechanism
     assert mechanism is not None
     assert other is not None
-    together = dataclasses.replace(
+    together = replace(
         mechanism,
         bodies=(*mechanism.bodies, *other.bodies),
         joints=(*mechanism.joints, *other.joints),
         points=(*mechanism.points, *other.points),
     )
-    return dataclasses.replace(
+    return replace(
         machine,
         mechanism=together,
         coordinates=(*machine.coordinates, *twin.coordinates),
@@ -659,9 +654,6 @@ def _join(machine: Machine, twin: Machine) -> Machine:
 
 # --------------------------------------------------------------------------------------------------
 # Replay near the nominal motion: how is a scenario simulated there together with its linear twin?
-
-
-Announce = Callable[[str], None]
 
 
 def find_twin(near: Perturbed) -> LinearTwin:
@@ -674,16 +666,11 @@ def find_twin(near: Perturbed) -> LinearTwin:
 class TwinRuns:
     """A scenario near its nominal motion and its linear twin, made ready for many runs with other weights."""
 
-    def __init__(
-        self, near: Perturbed, twin: LinearTwin, recording: Recording, on_compile: Announce | None = None
-    ) -> None:
+    def __init__(self, near: Perturbed, twin: LinearTwin, recording: Recording) -> None:
         """Say what is recorded: signals of the original, which the twin has too; others are kept beside them."""
         twins = tuple(f"{PREFIX}.{name}" for name in recording.signals if twin.has(name))
-        self.near = near
-        self.twin = twin
-        self.recording = recording
-        self.both = dataclasses.replace(recording, signals=(*recording.signals, *twins))
-        self._announce = on_compile
+        self.near, self.twin, self.recording = near, twin, recording
+        self.both = replace(recording, signals=(*recording.signals, *twins))
 
     @cached_property
     def system(self) -> System:
@@ -691,27 +678,19 @@ class TwinRuns:
 
     @cached_property
     def compiled(self) -> CompiledSystem:
-        signals = self.both.signals
-        compiled = compile_system(self.system, self.near.solver, signals=signals, on_compile=self._announce)
+        compiled = compile_system(self.system, self.near.solver, signals=self.both.signals)
         # By the solver's own steps: these are linear on linear equations, so that the parts add up to rounding.
         return compiled.without_propagators()
 
     def simulate(self, *active: str) -> Run:
         """A run in which some causes, by their blocks, act on the twin."""
-        weights = self.twin.weights(*active)
+        weights = {f"{PREFIX}.{name}.{WEIGHT}": float(name in active) for name in self.twin.causes}
         return simulate(self.compiled, self.near.solver, parameters=weights, recording=self.both)
 
     def simulate_alone(self, loop: Scenario) -> Run:
         """A run of another loop near its own nominal motion."""
-        signals, near = self.recording.signals, self.near
-        other = Perturbed(
-            loop,
-            points=near.points,
-            solver=near.solver,
-            signals=signals,
-            on_compile=self._announce,
-            propagators=False,
-        )
+        near, signals = self.near, self.recording.signals
+        other = Perturbed(loop, points=near.points, solver=near.solver, signals=signals, propagators=False)
         return other.simulate(recording=self.recording)
 
     def _linearise(self, time: ca.SX, q: ca.SX, v: ca.SX, p: ca.SX) -> LinearMechanics:
@@ -759,7 +738,6 @@ def split_deviation(
     points: int = POINTS,
     solver: Solver | None = None,
     progress: Callable[[str], None] | None = None,
-    on_compile: Announce | None = None,
 ) -> Budget:
     """The error budget of a scenario with a nominal motion.
 
@@ -777,79 +755,57 @@ def split_deviation(
     machine = scenario.machine
     # Damping and friction of joints are causes like those of blocks.
     if machine.all_blocks != machine.blocks:
-        what = scenario.replaced(machine=machine.with_all_blocks(machine.all_blocks))
-        scenario = what
-    if why := why_no_twin(scenario):
-        return _split_by_differences(scenario, signals, along, without, solver, progress, on_compile, why)
-    # The scenario near its nominal motion, with its linear twin beside it.
-    near = Perturbed(what, points=points, solver=solver, on_compile=on_compile)
-    scenario, twin = near.scenario, find_twin(near)
-    system = near.equations.scope.system
-    chosen = choose_signals(system, signals, twin)
-    recording = choose_recording(scenario, (*chosen, *choose_along(system, along)))
-    bare = leave_out(scenario, twin.causes)
-    loops = [("linear motion", bare), *loop_variants(bare, without)]
+        what = scenario = scenario.replaced(machine=machine.with_all_blocks(machine.all_blocks))
 
     def move(name: str, start: Callable[[], Run]) -> Run:
         (progress or update_line)(name)
-        return _carried_through(start(), name)
+        run = start()
+        if not run.outcome.ok:
+            refuse(name, f"cannot be simulated: {run.outcome.sentence}", source="budget")
+        return run
 
-    # One run of the twin for each source of disturbance, less the one without any.
-    replay = TwinRuns(near, twin, recording, on_compile)
-    base = move("twin without causes", replay.simulate)
-    parts = list(_split_causes(replay, base, chosen, move))
-    # Loops without their properties, one after the other; what the last one leaves is not fed forward.
-    moved = [_values(move(name, partial(replay.simulate_alone, loop)), chosen) for name, loop in loops]
-    parts += _split_loops([name for name, _ in loops[1:]], moved)
-    run = move("non-linear motion", lambda: simulate(system, near.solver, recording=recording, on_compile=on_compile))
-    _check_times(run, parts)
-    values = np.stack([values for _, values in parts], axis=1)
-    return Budget(run, chosen, along, tuple(part for part, _ in parts), values, _values(base, chosen))
-
-
-def _split_by_differences(
-    scenario: Scenario,
-    signals: Sequence[str],
-    along: str,
-    without: Mapping[str, float] | None,
-    solver: Solver | None,
-    progress: Callable[[str], None] | None,
-    on_compile: Announce | None,
-    why: str,
-) -> Budget:
-    """The error budget of a scenario without a linear twin, by non-linear motions with and without each cause.
-
-    With y(C) the deviation under the causes C, of all of them A, the part of c is
-
-        (y({c}) - y({}) + y(A) - y(A - {c})) / 2
-
-    which adds up to y(A) - y({}) where causes act together by twos at most: then it is Shapley's value.
-    """
-    system, causes = assemble(scenario), find_sources(scenario)
-    chosen = choose_signals(system, signals)
+    # Motions near the nominal one, with a linear twin beside them; where it has none, non-linear ones.
+    why = why_no_twin(scenario)
+    if why:
+        system, twin = assemble(scenario), None
+        causes = find_sources(scenario)
+    else:
+        near = Perturbed(what, points=points, solver=solver)
+        scenario, solver, system = near.scenario, near.solver, near.equations.scope.system
+        twin = find_twin(near)
+        causes = twin.causes
+    chosen = choose_signals(system, signals, twin)
     recording = choose_recording(scenario, (*chosen, *choose_along(system, along)))
-
-    def move(name: str, what: Scenario | System) -> Run:
-        (progress or update_line)(name)
-        return _carried_through(simulate(what, solver, recording=recording, on_compile=on_compile), name)
-
-    run, bare = move("all causes", system), leave_out(scenario, causes)
-    total, base = _values(run, chosen), _values(move("no cause", bare), chosen)
-    parts: list[PartShare] = []
-    for name, cause in causes.items():
-        others = {key: other for key, other in causes.items() if key != name}
-        alone = _values(move(f"{name} alone", leave_out(scenario, others)), chosen)
-        missing = _values(move(f"without {name}", leave_out(scenario, {name: cause})), chosen)
-        parts.append((BudgetPart(name, cause.what, "cause"), 0.5 * (alone - base + total - missing)))
-    loops = list(loop_variants(bare, without))
-    moved = [base, *(_values(move(name, loop), chosen) for name, loop in loops)]
-    parts += _split_loops([name for name, _ in loops], moved)
-    _check_times(run, parts)
+    bare = leave_out(scenario, causes)
+    full = partial(simulate, solver=solver, recording=recording)
+    if twin is None:
+        alone = full
+        run = move("all causes", partial(full, system))
+        moved = [_values(move("no cause", partial(full, bare)), chosen)]
+        perturbed = _values(run, chosen)
+        parts = list(_split_by_differences(scenario, causes, (perturbed, moved[0]), chosen, full, move))
+    else:
+        replay = TwinRuns(near, twin, recording)
+        alone = replay.simulate_alone
+        base = move("twin without causes", replay.simulate)
+        perturbed = _values(base, chosen)
+        parts = list(_split_by_twin(replay, base, chosen, move))
+        moved = [_values(move("linear motion", partial(alone, bare)), chosen)]
+    # Loops without their properties, one after the other; what the last one leaves is not fed forward.
+    for name, loop in loop_variants(bare, without):
+        moved.append(_values(move(name, partial(alone, loop)), chosen))
+        parts.append((BudgetPart(name, "", "loop"), moved[-2] - moved[-1]))
+    parts.append((BudgetPart(REST, "", "rest"), moved[-1]))
+    if twin is not None:
+        run = move("non-linear motion", partial(full, system))
+    if any(values.shape[1] != run.time.size for _, values in parts):
+        ends = f"ends at {run.time[-1]:g} s, motions near it elsewhere"
+        refuse("non-linear motion", ends, "leave out the event that ends it", "budget")
     values = np.stack([values for _, values in parts], axis=1)
-    return Budget(run, chosen, along, tuple(part for part, _ in parts), values, total, why)
+    return Budget(run, chosen, along, tuple(part for part, _ in parts), values, perturbed, why)
 
 
-def _split_causes(replay: TwinRuns, base: Run, signals: Sequence[str], move: Move) -> Iterator[PartShare]:
+def _split_by_twin(replay: TwinRuns, base: Run, signals: Sequence[str], move: Move) -> Iterator[PartShare]:
     """What each cause does to the twin."""
     twins = [f"{PREFIX}.{name}" for name in signals]
     for name, cause in replay.twin.causes.items():
@@ -857,32 +813,37 @@ def _split_causes(replay: TwinRuns, base: Run, signals: Sequence[str], move: Mov
         yield BudgetPart(name, cause.what, "cause"), _values(run, twins) - _values(base, twins)
 
 
-def _split_loops(properties: Sequence[str], moved: Sequence[np.ndarray]) -> Iterator[PartShare]:
-    """What each property of the loop does where there are no causes, and what is left without all of them.
+def _split_by_differences(
+    scenario: Scenario,
+    causes: Mapping[str, DisturbanceSource],
+    ends: tuple[np.ndarray, np.ndarray],
+    signals: Sequence[str],
+    simulate_full: Callable[[Scenario], Run],
+    move: Move,
+) -> Iterator[PartShare]:
+    """What each cause does to non-linear motions, with and without the others.
+
+    With y(C) the deviation under the causes C, of all of them A, the part of c is
+
+        (y({c}) - y({}) + y(A) - y(A - {c})) / 2
+
+    which adds up to y(A) - y({}) where causes act together by twos at most: then it is Shapley's value.
 
     Args:
-        moved: deviations with all properties, and without one more each.
+        ends: y(A) and y({}).
     """
-    for name, before, after in zip(properties, moved, moved[1:], strict=False):
-        yield BudgetPart(name, "", "loop"), before - after
-    yield BudgetPart(REST, "", "rest"), moved[-1]
-
-
-def _check_times(run: Run, parts: Sequence[PartShare]) -> None:
-    if any(values.shape[1] != run.time.size for _, values in parts):
-        what = f"ends at {run.time[-1]:g} s, motions near it elsewhere"
-        refuse("non-linear motion", what, "leave out the event that ends it", "budget")
+    total, base = ends
+    for name, cause in causes.items():
+        others = {key: other for key, other in causes.items() if key != name}
+        alone = move(f"{name} alone", partial(simulate_full, leave_out(scenario, others)))
+        missing = move(f"without {name}", partial(simulate_full, leave_out(scenario, {name: cause})))
+        share = 0.5 * (_values(alone, signals) - base + total - _values(missing, signals))
+        yield BudgetPart(name, cause.what, "cause"), share
 
 
 def _values(run: Run, names: Sequence[str]) -> np.ndarray:
     """(signals, times)."""
     return np.array([run[name].values for name in names])
-
-
-def _carried_through(run: Run, name: str) -> Run:
-    if not run.outcome.ok:
-        refuse(name, f"cannot be simulated: {run.outcome.sentence}", source="budget")
-    return run
 
 
 def choose_signals(system: System, patterns: Sequence[str], twin: LinearTwin | None = None) -> tuple[str, ...]:
@@ -921,4 +882,4 @@ def choose_recording(scenario: Scenario, signals: tuple[str, ...]) -> Recording:
     own = scenario.recording
     if own.rate is None and own.times is None:
         own = Recording(rate=ROWS / scenario.duration)
-    return dataclasses.replace(own, signals=signals)
+    return replace(own, signals=signals)

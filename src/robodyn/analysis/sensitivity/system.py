@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -167,16 +166,16 @@ def extend_actions(extended: System, tangent: SensitivityTangent) -> System:
         name = f"action:guard{k}"
         shifts = _instant_shifts(tangent, tangent.smooth.guards[k])
         actions[name] = _act(tangent, own.actions[guard.action], smooth.actions[guard.action], shifts)
-        guards.append(dataclasses.replace(guard, action=name))
+        guards.append(replace(guard, action=name))
     # At the start and at the ends of steps, time does not move with the parameters.
     still, start, projection = [ca.SX(0)] * tangent.count, system.discrete.start_action, own.projection
     if start is not None:
         actions[start] = _act(tangent, own.actions[start], smooth.actions[start], still)
     if own.projection is not None and smooth.projection is not None:
         projection = _act(tangent, own.projection, smooth.projection, still)
-    expressions = dataclasses.replace(extended.expressions, actions=actions, projection=projection)
-    discrete = dataclasses.replace(extended.discrete, guards=tuple(guards))
-    return dataclasses.replace(extended, discrete=discrete, expressions=expressions)
+    expressions = replace(extended.expressions, actions=actions, projection=projection)
+    discrete = replace(extended.discrete, guards=tuple(guards))
+    return replace(extended, discrete=discrete, expressions=expressions)
 
 
 def _check_guards(system: System) -> None:
@@ -246,9 +245,9 @@ def add_limits(extended: System, tangent: SensitivityTangent) -> System:
                 x[(1 + j) * len(tangent.system.states) + k] = tangent.along(j, limit) + shift[k]
             actions[f"action:{side}{k}"] = ca.vertcat(x, extended.symbols.m)
             guards.append(Guard(name, direction, action=f"action:{side}{k}"))
-    expressions = dataclasses.replace(extended.expressions, guards=ca.vertcat(*column), actions=actions)
-    discrete = dataclasses.replace(extended.discrete, guards=tuple(guards))
-    return dataclasses.replace(extended, discrete=discrete, expressions=expressions)
+    expressions = replace(extended.expressions, guards=ca.vertcat(*column), actions=actions)
+    discrete = replace(extended.discrete, guards=tuple(guards))
+    return replace(extended, discrete=discrete, expressions=expressions)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -309,7 +308,7 @@ def add_delays(tangent: SensitivityTangent) -> SensitivityTangent:
         symbols.append(ca.SX.sym("R", len(system.delays)))
         rates = symbols[-1] - _before(system)
     moved = [D - _unit(D.numel(), d.delay) * rates for D, d in zip(delayed, tangent.directions, strict=True)]
-    tangent = dataclasses.replace(
+    tangent = replace(
         tangent,
         delayed=tuple(delayed),
         moved=tuple(moved),
@@ -391,7 +390,7 @@ def _add_shifts(tangent: SensitivityTangent, flaws: FlawList) -> SensitivityTang
             infos.append(DelayInfo(f"start of {system.delays[k].name}", BEFORE_START, None))
             symbols.append(start)
         shifts[j] = _shift(system, k, start)
-    return dataclasses.replace(tangent, shifts=tuple(shifts), delays=tuple(infos), extra=ca.vertcat(*symbols))
+    return replace(tangent, shifts=tuple(shifts), delays=tuple(infos), extra=ca.vertcat(*symbols))
 
 
 def more_numbers(tangent: SensitivityTangent) -> dict[str, Number]:
@@ -562,7 +561,7 @@ def sensitivity_system(
         columns = [tangent.along(j, tangent.smooth.updates[name]) for j in range(tangent.count)]
         still = [] if tangent.instant is None else [tangent.system.symbols.t, ca.SX.zeros(tangent.count)]
         found[name] = ca.vertcat(memory, *columns, *still)
-    extended = dataclasses.replace(
+    extended = replace(
         system,
         states=(*system.states, *_states(system, tangent.directions)),
         memory=(*system.memory, *_memory(system, tangent)),
@@ -570,7 +569,7 @@ def sensitivity_system(
         numbers=dict(system.numbers) | more_numbers(tangent),
         delays=(*system.delays, *tangent.delays),
         symbols=tangent.symbols,
-        expressions=dataclasses.replace(
+        expressions=replace(
             system.expressions,
             rhs=rates,
             outputs=ca.vertcat(system.expressions.outputs, *picked),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps
@@ -51,10 +50,10 @@ class Variation:
 
     def run(self, changes: Mapping[str, float], recording: Recording | None = None) -> Run:
         """A run with some numbers changed; a simulation that cannot go on is reported by its outcome."""
-        keep = dataclasses.replace(recording or self.scenario.recording, signals=self.compiled.patterns)
+        keep = replace(recording or self.scenario.recording, signals=self.compiled.patterns)
         if any(name in self.folded for name in changes):
             changed = self.scenario.with_numbers(changes)
-            return simulate(changed, self.solver, recording=dataclasses.replace(keep, signals=self.signals))
+            return simulate(changed, self.solver, recording=replace(keep, signals=self.signals))
         starts = {name: value for name, value in changes.items() if name.startswith(INITIAL)}
         others = {name: value for name, value in changes.items() if name not in starts}
         compiled = with_starts(self.compiled, starts) if starts else self.compiled
@@ -118,9 +117,9 @@ def _treat_jumps(variation: Variation, system: System, jumps: Sequence[Jump]) ->
         if share > AGREES:
             reason = f"{describe_leaps(jumps)}, and finite changes differ from them by {100 * share:.3g} %"
             compiled = compile_system(system, variation.solver, signals=variation.signals)
-            return dataclasses.replace(variation, compiled=compiled, reason=reason, leaps=True)
+            return replace(variation, compiled=compiled, reason=reason, leaps=True)
         notes += (f"{describe_leaps(jumps)}; here finite changes agree with them within {100 * share:.2g} %",)
-    return dataclasses.replace(variation, notes=notes)
+    return replace(variation, notes=notes)
 
 
 def assemble_tunable(what: Scenario | System, names: Sequence[str], signals: Sequence[str] = ()) -> System:
@@ -143,7 +142,7 @@ def make_tunable(scenario: Scenario, names: Sequence[str]) -> Scenario:
     more = tuple(name for name in names if name in own and name not in machine.tunable)
     if not more:
         return scenario
-    return dataclasses.replace(scenario, machine=dataclasses.replace(machine, tunable=(*machine.tunable, *more)))
+    return replace(scenario, machine=replace(machine, tunable=(*machine.tunable, *more)))
 
 
 def with_starts(compiled: CompiledSystem, starts: Mapping[str, float]) -> CompiledSystem:
@@ -151,14 +150,14 @@ def with_starts(compiled: CompiledSystem, starts: Mapping[str, float]) -> Compil
     system = compiled.system
     given = {name.removeprefix(INITIAL): value for name, value in starts.items()}
     states = tuple(
-        dataclasses.replace(info, start=given[info.name]) if info.name in given else info for info in system.states
+        replace(info, start=given[info.name]) if info.name in given else info for info in system.states
     )
     memory = tuple(
-        dataclasses.replace(info, start=given[_output(info.name)]) if _output(info.name) in given else info
+        replace(info, start=given[_output(info.name)]) if _output(info.name) in given else info
         for info in system.memory
     )
-    changed = dataclasses.replace(system, scenario=system.scenario.with_numbers(starts), states=states, memory=memory)
-    return dataclasses.replace(compiled, system=changed)
+    changed = replace(system, scenario=system.scenario.with_numbers(starts), states=states, memory=memory)
+    return replace(compiled, system=changed)
 
 
 def _output(name: str) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 
@@ -102,7 +101,7 @@ class SweepPlan:
 
     def without_inputs(self) -> SweepPlan:
         """The same plan, its values to be computed where they are needed: small, however many runs it has."""
-        return dataclasses.replace(self)
+        return replace(self)
 
     @property
     def n_runs(self) -> int:
@@ -212,8 +211,8 @@ def plan_sweep(
         sampling=sampling,
         in_python=calls_python(system),
     )
-    plan = dataclasses.replace(plan, structural=_find_structural(plan, system))
-    return dataclasses.replace(plan, places=_choose_places(plan, points or POINTS) if kept else ())
+    plan = replace(plan, structural=_find_structural(plan, system))
+    return replace(plan, places=_choose_places(plan, points or POINTS) if kept else ())
 
 
 def assemble_varied(what: Scenario | System, keys: Iterable[str], signals: Sequence[str] = ()) -> System:

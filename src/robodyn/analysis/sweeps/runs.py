@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -110,10 +110,10 @@ class Nonlinear:
             plan = self.plan
             code: tuple[Adapt, CompiledSystem] | ModelError
             try:
-                scenario = dataclasses.replace(plan.scenario.with_numbers(structural), recording=Recording())
+                scenario = replace(plan.scenario.with_numbers(structural), recording=Recording())
                 if "duration" in plan.names and "duration" not in structural:
                     # Times of jumps are needed as far as the longest run goes.
-                    scenario = dataclasses.replace(scenario, duration=plan.longest)
+                    scenario = replace(scenario, duration=plan.longest)
                 adapt = self.compile(scenario if structural else plan.system.lasting(scenario))
                 code = adapt, adapt({})
             except ModelError as error:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -63,7 +62,7 @@ class TuningLimit:
 
     def with_bound(self, now: float) -> TuningLimit:
         """The same limit, at what it limits now where no bound is given."""
-        return self if self.bound is not None else dataclasses.replace(self, bound=now)
+        return self if self.bound is not None else replace(self, bound=now)
 
     def slack(self, value: Floats) -> Floats:
         """How far values are within the limit, by its size; negative where it is not kept."""
@@ -219,7 +218,7 @@ def make_margin_limits(
     margins = MarginLimits(scales, cases, rows, places, linearise, memo)
     now = margins.values(np.array([scale.scaled(scale.number.value) for scale in scales])).min(axis=0)
     least = {limit: min(v for (one, _), v in zip(rows, now, strict=True) if one is limit) for limit, _ in rows}
-    return dataclasses.replace(margins, rows=[(limit.with_bound(float(least[limit])), name) for limit, name in rows])
+    return replace(margins, rows=[(limit.with_bound(float(least[limit])), name) for limit, name in rows])
 
 
 def _find_places(variation: Variation, cases: Cases, case: int, at: Sequence[str | float]) -> list[Place]:

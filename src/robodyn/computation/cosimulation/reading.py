@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -32,7 +31,6 @@ FINER = 2.0
 """How many times finer the macro steps of a second solution are."""
 RICHARDSON = FINER / (FINER - 1.0)
 """Error by difference of the two: the error of every coupling falls at least in proportion to the macro step."""
-OnCompile = Callable[[str], None] | None
 
 
 class Part(Protocol):
@@ -47,7 +45,7 @@ class Part(Protocol):
     def duration(self) -> float | None:
         """Of its own [s], where it has one."""
 
-    def open(self, duration: float, on_compile: OnCompile = None) -> Unit:
+    def open(self, duration: float) -> Unit:
         """The unit that the co-simulation moves."""
 
 
@@ -73,13 +71,11 @@ class Subsystem:
         """The same scenario by another method, tighter."""
         other = other_solver(self.scenario.solver)
         other = Solver(other.method, rtol=other.rtol, atol=other.atol)
-        return dataclasses.replace(self, scenario=dataclasses.replace(self.scenario, solver=other))
+        return replace(self, scenario=replace(self.scenario, solver=other))
 
-    def open(self, duration: float, on_compile: OnCompile = None) -> ScenarioUnit:
+    def open(self, duration: float) -> ScenarioUnit:
         """The unit that the co-simulation moves."""
-        return ScenarioUnit(
-            self.scenario, name=self.name, inputs=self.inputs, length=self.length, on_compile=on_compile
-        )
+        return ScenarioUnit(self.scenario, name=self.name, inputs=self.inputs, length=self.length)
 
 
 @dataclass(frozen=True)
@@ -99,9 +95,7 @@ class CosimulationFile:
         """Simulated time [s]: the shortest of the subsystems' own."""
         return min(part.duration for part in self.subsystems if part.duration is not None)
 
-    def simulate(
-        self, *, certify: bool = False, progress: Progress | None = None, on_compile: OnCompile = None
-    ) -> CosimulationRun:
+    def simulate(self, *, certify: bool = False, progress: Progress | None = None) -> CosimulationRun:
         """Carry it out; what does not fit together is reported with the file's name.
 
         Args:
@@ -109,35 +103,40 @@ class CosimulationFile:
                 the errors of its signals.
         """
         if certify:
-            return self._certify(progress, on_compile)
+            return self._certify(progress)
         try:
             with ExitStack() as opened:
                 units = []
                 for part in self.subsystems:
-                    units.append(part.open(self.duration, on_compile))
+                    units.append(part.open(self.duration))
                     opened.callback(abilities_of(units[-1]).close)
-                settings: dict[str, Any] = {"settings": self.settings, "duration": self.duration, "name": self.name}
                 return cosimulate(
-                    units, self.connections, signal_connections=self.signal_connections, progress=progress, **settings
+                    units,
+                    self.connections,
+                    settings=self.settings,
+                    signal_connections=self.signal_connections,
+                    duration=self.duration,
+                    name=self.name,
+                    progress=progress,
                 )
         except ModelError as error:
             raise ModelError(error.flaws, ": ".join(filter(None, (self.source, error.source)))) from error
 
-    def _certify(self, progress: Progress | None, on_compile: OnCompile) -> CosimulationRun:
-        first = self.simulate(progress=progress, on_compile=on_compile)
+    def _certify(self, progress: Progress | None) -> CosimulationRun:
+        first = self.simulate(progress=progress)
         if not first.outcome.carried_through:
             return first
         parts = tuple(part.solved_otherwise() if isinstance(part, Subsystem) else part for part in self.subsystems)
-        finer = dataclasses.replace(self, subsystems=parts, settings=self.settings.finer(FINER))
-        second = finer.simulate(progress=progress, on_compile=on_compile)
+        finer = replace(self, subsystems=parts, settings=self.settings.finer(FINER))
+        second = finer.simulate(progress=progress)
         against = "half the macro step, doubled, units by other methods"
         if not second.outcome.ok:
             against = f"{against}, which {second.outcome.sentence}"
         runs = {}
         for name, run in first.runs.items():
             errors = compare_solutions(run, second[name], against, RICHARDSON)
-            runs[name] = dataclasses.replace(run, errors=errors)
-        return dataclasses.replace(first, runs=runs)
+            runs[name] = replace(run, errors=errors)
+        return replace(first, runs=runs)
 
 
 def read_cosimulation(path: str | Path, readers: Mapping[str, Reader] | None = None) -> CosimulationFile:
@@ -196,16 +195,14 @@ def _read_subsystem(name: str, table: TomlTable, folder: Path, duration: float |
     failed = [key for key, made in (("solver", solver), ("recording", recording)) if key in table and made is FAILED]
     if scenario is None or FAILED in (*interfaces, *initial.values()) or failed:
         return None
-    machine = attempt(
-        table, dataclasses.replace, scenario.machine, interfaces=(*scenario.machine.interfaces, *interfaces)
-    )
+    machine = attempt(table, replace, scenario.machine, interfaces=(*scenario.machine.interfaces, *interfaces))
     if machine is FAILED:
         return None
     changed = {"machine": machine} | ({"solver": solver} if solver else {})
     changed |= {} if duration is None else {"duration": duration}
     changed |= {"recording": recording} if recording is not None else {}
     changed |= {"initial": {**scenario.initial, **initial}} if initial else {}
-    made = attempt(table, dataclasses.replace, scenario, **changed)
+    made = attempt(table, replace, scenario, **changed)
     return None if made is FAILED else Subsystem(name, made, inputs, length)
 
 

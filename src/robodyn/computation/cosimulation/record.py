@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -80,7 +79,7 @@ class CouplingRecord:
             balance = book.balance(self.start[part], begun[:, part], ended[:, part])
             balances[self.pairs[k].name] = balance
             columns += [balance.created, *pair_columns[:, 2 * k : 2 * k + 2].T]
-        provenance = Provenance(f"{name}-coupling", solver=dataclasses.asdict(settings))
+        provenance = Provenance(f"{name}-coupling", solver=asdict(settings))
         run = Run(
             rows[:, 0].copy(),
             np.column_stack([*columns, rows[:, 1]]),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,6 @@ class ScenarioUnit:
         inputs: Sequence[str] = (),
         parameters: Mapping[str, float] | None = None,
         length: float = 1.0,
-        on_compile: Callable[[str], None] | None = None,
     ) -> None:
         flaws = FlawList()
         Bounds(positive=True).check(flaws, "length", length, "m")
@@ -83,7 +82,7 @@ class ScenarioUnit:
         self.inputs = (*(n for p in self.interfaces.values() if p.takes != "model" for n in p.incoming), *inputs)
         moving = tuple(dict.fromkeys((*moving_inputs(self.interfaces), *inputs)))
         self.system = with_polynomials(assemble(scenario), moving)
-        self.compiled = compile_system(self.system, self.solver, on_compile=on_compile)
+        self.compiled = compile_system(self.system, self.solver)
         self.spheres = quaternions(self.system)
         self._means = mean_units(self.giving, self.system.signal_units)
         self.outputs = self.system.signal_units | self._means
@@ -232,7 +231,7 @@ class ScenarioUnit:
                     described[far] = x[far]
             changes = list_changes(self.system, described, x)
             found = {**found, **{n: (found.get(n, (old,))[0], new) for n, (old, new) in changes.items()}}
-        self.begin = dataclasses.replace(self.begin, time=time, x=x, found=found)
+        self.begin = replace(self.begin, time=time, x=x, found=found)
         self.run, self.used = self._make_run(self.begin), True
         self._connect_run()
         self.run.go_on(time)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -25,8 +25,6 @@ from robodyn.computation.simulation import CompiledSystem, compile_system, simul
 from robodyn.computation.simulation.simulator import add_errors
 from robodyn.description.model import Recording, Scenario, Solver
 
-Announce = Callable[[str], None]
-
 
 class Perturbed:
     """A scenario made ready for many runs near its nominal motion.
@@ -44,7 +42,6 @@ class Perturbed:
         solver: Solver | None = None,
         signals: tuple[str, ...] | None = None,
         propagators: bool = True,
-        on_compile: Announce | None = None,
     ) -> None:
         """Derive the equations.
 
@@ -60,7 +57,6 @@ class Perturbed:
         self.solver = solver or scenario.solver
         self.points = nominal.points if nominal else points
         self._signals, self._propagators = signals, propagators
-        self._announce = on_compile
         self._nominal = nominal
         self._compiled: CompiledSystem | None = None
         self._references: NominalReferences | None = None
@@ -106,7 +102,7 @@ class Perturbed:
         nominal = self.nominal_for(parameters)
         if self._compiled is None:
             system = perturb_system(self.scenario, self.layout, nominal)
-            self._compiled = compile_system(system, self.solver, signals=self._signals, on_compile=self._announce)
+            self._compiled = compile_system(system, self.solver, signals=self._signals)
             if not self._propagators:
                 self._compiled = self._compiled.without_propagators()
         elif nominal is not before:
@@ -131,13 +127,12 @@ class Perturbed:
         run = simulate(compiled, self.solver, parameters=parameters, recording=recording, progress=progress)
         if self._references is None or self._references.nominal is not self.nominal:
             self._references = NominalReferences(self.nominal)
-        run = dataclasses.replace(run, warnings=(*run.warnings, *describe_strays(self._references, run)))
+        run = replace(run, warnings=(*run.warnings, *describe_strays(self._references, run)))
         if not certify:
             return run
 
-        def again(what: Any, tighter: Solver, kept: Recording) -> Run:
-            others: dict[str, Any] = {"parameters": parameters, "progress": progress, "on_compile": self._announce}
-            return simulate(what, tighter, recording=kept, **others)
+        def again(what: Any, tighter: Solver, recording: Recording) -> Run:
+            return simulate(what, tighter, recording=recording, parameters=parameters, progress=progress)
 
         return add_errors(run, self.scenario, self.solver, compiled.patterns, again)
 
@@ -148,7 +143,7 @@ def perturb_system(scenario: Scenario, layout: RowLayout, nominal: Nominal) -> S
     M0 a + [r + C0 v + K0 q] = forces on joints and combinations,    y = r_y + C_q q + C_v v
     """
     title = f"{scenario.title or scenario.name}: perturbed about {nominal.points} pieces of its nominal motion"
-    described = dataclasses.replace(scenario, title=title)
+    described = replace(scenario, title=title)
     data = fill_rows(layout, nominal)
     return assemble(described, lambda *symbols: trace_linear(layout, data, *symbols))
 
@@ -164,7 +159,6 @@ def simulate_perturbed(
     certify: bool = False,
     progress: Callable[[float, float, int], None] | None = None,
     propagators: bool = True,
-    on_compile: Announce | None = None,
 ) -> Run:
     """Simulate a scenario near its nominal motion, from its start to its end.
 
@@ -175,14 +169,8 @@ def simulate_perturbed(
         certify: as of `Perturbed.simulate`; propagators: as of `Perturbed`.
     """
     scenario = scenario.with_numbers(parameters or {})
-    signals = recording.signals if recording else None
-    others: dict[str, Any] = {
-        "solver": solver,
-        "signals": signals,
-        "propagators": propagators,
-        "on_compile": on_compile,
-    }
-    near = Perturbed(scenario, points=points, nominal=nominal, **others)
+    settings: dict[str, Any] = {"points": points, "solver": solver, "propagators": propagators}
+    near = Perturbed(scenario, nominal=nominal, signals=recording.signals if recording else None, **settings)
     return near.simulate(recording=recording, certify=certify, progress=progress)
 
 

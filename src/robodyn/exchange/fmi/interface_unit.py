@@ -15,7 +15,7 @@ attached, the interface has the mobility W = d w' / d f, and without it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -188,8 +188,8 @@ class FmuSubsystem:
     accelerations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     length: float = 1.0
 
-    def open(self, duration: float, on_compile: Callable[[str], None] | None = None) -> FmuUnit:
-        """The unit that the co-simulation moves; nothing is compiled for it."""
+    def open(self, duration: float) -> FmuUnit:
+        """The unit that the co-simulation moves."""
         if not self.interfaces:
             return FmuUnit(self.path, self.name, parameters=self.parameters, stop=duration)
         return InterfaceFmu(
