@@ -217,7 +217,7 @@ def test_free_motions_are_not_taken_for_vibrations():
 def test_modes_that_move_nothing_cannot_be_animated(swinging):
     found, system, _ = swinging
     with pytest.raises(ValueError, match="no mode oscillates"):
-        animate_modes(found, system, modes=[])
+        animate_modes(replace(found, modes=()), system)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from robodyn.analysis.point_functions import PointFunctions
 from robodyn.base.errors import FlawList, nearest, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.system import FREE, INPUTS, Expressions
-from robodyn.computation.native import KernelModule, find_rough_entries, read_program
+from robodyn.computation.native import find_rough_entries, read_program
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import find_equilibrium
 from robodyn.computation.simulation.equilibrium import Balance, share_balance
@@ -246,28 +246,20 @@ WAYS = 3
 
 def describe_notes(slopes: Slopes) -> tuple[str, ...]:
     """Sentences on what a linear model leaves out or takes as it is."""
-    staircases = filter(None, [describe_staircases(slopes.parts.staircases), describe_leaps(slopes.parts.staircases)])
-    return (*staircases, *_describe_names(slopes))
-
-
-def _describe_names(slopes: Slopes) -> tuple[str, ...]:
-    return tuple(
-        f"{sentence}: {_listed(names)}"
-        for sentence, names in (
-            ("outputs of sampled blocks are held", [task.name for task in slopes.parts.system.discrete.tasks]),
-            ("sticking dry friction is left out", list(_friction(slopes, FREE))),
-            ("friction holds it at rest", list(_friction(slopes, 0.0))),
-            ("not at rest", _moving(slopes)),
-            ("without effect at this operating point", _idle_inputs(slopes)),
-            ("a slope jumps exactly there; the model has one side of it", list(_kinks(slopes))),
-        )
-        if names
-    )
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return ", ".join(names[:MOST_NAMES]) + more
+    staircases = slopes.parts.staircases
+    notes = [note for note in (describe_staircases(staircases), describe_leaps(staircases)) if note]
+    for sentence, names in (
+        ("outputs of sampled blocks are held", [task.name for task in slopes.parts.system.discrete.tasks]),
+        ("sticking dry friction is left out", list(_friction(slopes, FREE))),
+        ("friction holds it at rest", list(_friction(slopes, 0.0))),
+        ("not at rest", _moving(slopes)),
+        ("without effect at this operating point", _idle_inputs(slopes)),
+        ("a slope jumps exactly there; the model has one side of it", list(_kinks(slopes))),
+    ):
+        if names:
+            more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+            notes.append(f"{sentence}: {', '.join(names[:MOST_NAMES])}{more}")
+    return tuple(notes)
 
 
 def _friction(slopes: Slopes, direction: float) -> Iterator[str]:
@@ -281,22 +273,22 @@ def _friction(slopes: Slopes, direction: float) -> Iterator[str]:
 def _moving(slopes: Slopes) -> list[str]:
     """States with a rate."""
     n = slopes.parts.n
-    size = np.abs(slopes.matrix[:n, :n]) @ np.maximum(_nominal(slopes), np.abs(slopes.point.x[:n]))
+    size = np.abs(slopes.matrix[:n, :n]) @ np.maximum(slopes.nominal, np.abs(slopes.point.x[:n]))
     moves = np.abs(slopes.values[:n]) > REST * size
-    return [state.name for state, moving in zip(slopes.parts.system.states, moves, strict=False) if moving]
+    return [slopes.parts.system.state_names[k] for k in np.flatnonzero(moves)]
 
 
 def _idle_inputs(slopes: Slopes) -> list[str]:
     inputs = slopes.parts.inputs
-    columns = slopes.matrix[:, slopes.matrix.shape[1] - len(inputs) :]
-    return [name for name, column in zip(inputs, columns.T, strict=True) if not column.any()]
+    columns = slopes.matrix.T[slopes.matrix.shape[1] - len(inputs) :]
+    return [name for name, column in zip(inputs, columns, strict=True) if not column.any()]
 
 
 def _kinks(slopes: Slopes) -> Iterator[str]:
     """States at whose present value a slope jumps: friction at rest, the corner of a table, a limit."""
     x, rough = slopes.point.x, slopes.parts.rough_states
     sides = np.zeros((len(rough), x.size))
-    sides[range(len(rough)), rough] = (_nominal(slopes) + np.abs(x[: slopes.parts.n]))[rough]
+    sides[range(len(rough)), rough] = (slopes.nominal + np.abs(x[: slopes.parts.n]))[rough]
     # A way on which all of them move crosses every kink that one of them does: mostly there is none.
     ways = np.random.default_rng(0).uniform(0.5, 1.0, (WAYS, len(rough))) * [(-1) ** k for k in range(len(rough))]
     if not any(_jumps(slopes, way @ sides, anywhere=True) for way in ways):
@@ -313,18 +305,14 @@ def _jumps(slopes: Slopes, side: np.ndarray, anywhere: bool = False) -> bool:
     Args:
         anywhere: whether small ones count that only the wider step makes large: it may reach what one state does not.
     """
-    n, x, nominal = slopes.parts.n, slopes.point.x, _nominal(slopes)
+    n, x = slopes.parts.n, slopes.point.x
     near, far = (
-        [slopes.at(x + sign * part * side)[:, :n] * nominal for sign in (1, -1)] for part in (KINK_STEP, WIDE_STEP)
+        [slopes.at(x + sign * part * side)[:, :n] * slopes.nominal for sign in (1, -1)]
+        for part in (KINK_STEP, WIDE_STEP)
     )
     here, size = (np.abs(pair).max(axis=(0, 2))[:, None] for pair in (near, far))
     size = np.minimum(here, size) + ROUNDING * size if anywhere else size
     return bool(np.any(np.abs(near[0] - near[1]) > KINK_JUMP * size))
-
-
-def _nominal(slopes: Slopes) -> np.ndarray:
-    nominal = np.array([state.nominal for state in slopes.parts.system.states[: slopes.parts.n]])
-    return np.where(np.isfinite(nominal), nominal, 1.0)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -353,26 +341,15 @@ def linearise(
         outputs: names of signals.
         parameters: tunable numbers to change.
     """
-    asked = (tuple(inputs), tuple(outputs))
-    known = system.kept.get(("linear", *asked))
-    if known is None:
-        parts = Parts(system, *asked)
+    key = "linear", tuple(inputs), tuple(outputs)
+    parts = system.kept.get(key)
+    if parts is None:
+        parts = Parts(system, *key[1:])
         parts.check()
-        known = system.kept["linear", *asked] = parts, parts.functions()
-    parts, functions = known
-    slopes = Slopes(parts, functions, find_point(system, at, parameters, _rest_of(parts, functions.module)))
+        system.kept[key] = parts
+    slopes = Slopes(parts, find_point(system, at, parameters, parts.balance))
     slopes.check()
-    return replace(build_model(slopes), notes=describe_notes(slopes))
-
-
-def _rest_of(parts: Parts, module: KernelModule) -> Balance | None:
-    """The equations of rest, which the rows of the model hold unless staircases are smoothed in it."""
-    values, slopes, n = module.kernels["values"], module.kernels["slopes"], parts.n
-
-    def jacobian(*at: np.ndarray) -> np.ndarray:
-        return np.array(slopes(*at)).reshape((values.out_sizes[0], -1), order="F")[:n, :n]
-
-    return None if parts.staircases else share_balance(parts.system, module, lambda *at: values(*at)[:n], jacobian)
+    return replace(slopes.model(), notes=describe_notes(slopes))
 
 
 @dataclass(frozen=True)
@@ -386,13 +363,9 @@ class Parts:
     @cached_property
     def n(self) -> int:
         """States that count: all but the last ones that no rate and no delayed signal depends on."""
-        rows = ca.vertcat(self.system.expressions.rhs, self._delayed)
+        rows = ca.vertcat(self.system.expressions.rhs, self.system.expressions.delayed)
         needed = ca.which_depends(rows, self.system.symbols.x, 1, False) if self.system.states else []
         return max((k + 1 for k, used in enumerate(needed) if used), default=0)
-
-    @property
-    def _delayed(self) -> ca.SX:
-        return self.system.expressions.delayed if self.system.delays else ca.SX(0, 1)
 
     def check(self) -> None:
         """Unknown inputs and outputs, and outputs of the book-keeping, are flaws."""
@@ -420,8 +393,7 @@ class Parts:
     def rough_states(self) -> list[int]:
         """Places of the states at which a slope can jump at all."""
         values = self.system.function(self._rows(self.system.expressions))
-        found = find_rough_entries(read_program(values), INPUTS.index("x"))
-        return [k for k in found if k < self.n]
+        return [k for k in find_rough_entries(read_program(values), INPUTS.index("x")) if k < self.n]
 
     @cached_property
     def staircases(self) -> tuple[Jump, ...]:
@@ -429,11 +401,10 @@ class Parts:
         return find_staircases(self.system.scenario)
 
     def _rows(self, expressions: Expressions) -> ca.SX:
-        places = [self.system.signal_names.index(name) for name in self.outputs]
-        delayed = expressions.delayed if self.system.delays else ca.SX(0, 1)
-        outputs = [expressions.outputs[k] for k in places]
-        return ca.densify(ca.vertcat(expressions.rhs[: self.n], delayed, *outputs))
+        outputs = [expressions.outputs[self.system.signal_names.index(name)] for name in self.outputs]
+        return ca.densify(ca.vertcat(expressions.rhs[: self.n], expressions.delayed, *outputs))
 
+    @cached_property
     def functions(self) -> PointFunctions:
         """Values of the rows, and their derivatives by the columns."""
         symbols, places = self.system.symbols, self.system.places
@@ -443,64 +414,71 @@ class Parts:
         values = {"values": self._rows(self.system.expressions)}
         return PointFunctions(self.system, values, (smooth, columns), quick=True)
 
+    @cached_property
+    def balance(self) -> Balance | None:
+        """The equations of rest, which the rows of the model hold unless staircases are smoothed in it."""
+        module, n = self.functions.module, self.n
+        values, slopes = module.kernels["values"], module.kernels["slopes"]
+
+        def jacobian(*at: np.ndarray) -> np.ndarray:
+            return np.array(slopes(*at)).reshape((values.out_sizes[0], -1), order="F")[:n, :n]
+
+        return None if self.staircases else share_balance(self.system, module, lambda *at: values(*at)[:n], jacobian)
+
 
 class Slopes:
     """Values of the rows and their derivatives by the columns, in native code, at an operating point."""
 
-    def __init__(self, parts: Parts, functions: PointFunctions, point: OperatingPoint) -> None:
-        self.parts, self.point, self._functions = parts, point, functions
-        self.values = functions("values", point)
-        self.matrix = functions.slopes(point)
+    def __init__(self, parts: Parts, point: OperatingPoint) -> None:
+        self.parts, self.point = parts, point
+        self.values = parts.functions("values", point)
+        self.matrix = parts.functions.slopes(point)
+        # Typical magnitudes of the states, 1 where there is none.
+        nominal = np.array([state.nominal for state in parts.system.states[: parts.n]])
+        self.nominal = np.where(np.isfinite(nominal), nominal, 1.0)
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """Derivatives with the states at x, the rest as at the operating point."""
-        return self._functions.slopes(replace(self.point, x=x))
+        return self.parts.functions.slopes(replace(self.point, x=x))
 
     def check(self) -> None:
         """Refuse values and derivatives that are not numbers, and say of what by what."""
         flaws = FlawList()
-        rows, columns = self._names()
+        system = self.parts.system
+        states, delays = system.state_names[: self.parts.n], [delay.name for delay in system.delays]
+        rows = [f"rate of {name}" for name in states] + [f"what {name} delays" for name in delays]
+        rows, columns = [*rows, *self.parts.outputs], [*states, *delays, *self.parts.inputs]
         for k in np.flatnonzero(~np.isfinite(self.values)):
             flaws.add(rows[k], f"is {self.values[k]} at this operating point", "choose another one")
         for i, j in np.argwhere(~np.isfinite(self.matrix)):
             what = f"its derivative by {columns[j]} is {self.matrix[i, j]} at this operating point"
             flaws.add(rows[i], what, "choose another one")
-        flaws.raise_if_any(f"scenario '{self.parts.system.scenario.name}'")
+        flaws.raise_if_any(f"scenario '{system.scenario.name}'")
 
-    def _names(self) -> tuple[list[str], list[str]]:
-        system = self.parts.system
-        states = system.state_names[: self.parts.n]
-        delays = [delay.name for delay in system.delays]
-        rows = [f"rate of {name}" for name in states] + [f"what {name} delays" for name in delays]
-        return [*rows, *self.parts.outputs], [*states, *delays, *self.parts.inputs]
-
-
-def build_model(slopes: Slopes) -> LinearModel:
-    """The derivatives cut into matrices, with names, units and values."""
-    parts, point = slopes.parts, slopes.point
-    system, n, n_d = parts.system, parts.n, len(parts.system.delays)
-    rows = np.split(slopes.matrix, [n, n + n_d])
-    (A, E, B), (F, H, G), (C, K, D) = (np.split(block, [n, n + n_d], axis=1) for block in rows)
-    # By small rotations instead of quaternions.
-    tangent = find_tangent(system, point.x[:n], slopes.values[:n], range(n))
-    A, E, B = tangent.out @ A @ tangent.into + tangent.turning, tangent.out @ E, tangent.out @ B
-    F, C = F @ tangent.into, C @ tangent.into
-    units = system.signal_units
-    numbers = {number.name: number.unit for number in system.parameters}
-    values = dict(zip(numbers, point.p.tolist(), strict=True))
-    outputs = zip(parts.outputs, slopes.values[n + n_d :].tolist(), strict=True)
-    return LinearModel(
-        *(A, B, C, D, E, F, G, H, K),
-        states=tangent.variables,
-        inputs=tuple(Variable(name, numbers[name], values[name]) for name in parts.inputs),
-        outputs=tuple(Variable(name, units[name], value) for name, value in outputs),
-        delays=tuple(
-            # Times that are tunable count as they are now.
-            DelayedSignal(d.name, values.get(f"{d.name.removesuffix('.output')}.time", d.time), units.get(d.name, ""))
-            for d in system.delays
-        ),
-        point=point,
-    )
+    def model(self) -> LinearModel:
+        """The derivatives cut into matrices, with names, units and values."""
+        parts, point = self.parts, self.point
+        system, n, n_d = parts.system, parts.n, len(parts.system.delays)
+        rows = np.split(self.matrix, [n, n + n_d])
+        (A, E, B), (F, H, G), (C, K, D) = (np.split(block, [n, n + n_d], axis=1) for block in rows)
+        # By small rotations instead of quaternions.
+        tangent = find_tangent(system, point.x[:n], self.values[:n], range(n))
+        A, E, B = tangent.out @ A @ tangent.into + tangent.turning, tangent.out @ E, tangent.out @ B
+        F, C = F @ tangent.into, C @ tangent.into
+        units = system.signal_units
+        numbers = {number.name: number.unit for number in system.parameters}
+        values = dict(zip(numbers, point.p.tolist(), strict=True))
+        outputs = zip(parts.outputs, self.values[n + n_d :].tolist(), strict=True)
+        # Times of delays that are tunable count as they are now.
+        times = {delay.name: values.get(f"{delay.owner}.time", delay.time) for delay in system.delays}
+        return LinearModel(
+            *(A, B, C, D, E, F, G, H, K),
+            states=tangent.variables,
+            inputs=tuple(Variable(name, numbers[name], values[name]) for name in parts.inputs),
+            outputs=tuple(Variable(name, units[name], value) for name, value in outputs),
+            delays=tuple(DelayedSignal(name, time, units.get(name, "")) for name, time in times.items()),
+            point=point,
+        )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -532,8 +510,6 @@ def reduce_constraints(model: LinearModel, system: System, keep: Sequence[str] =
         ModelError: when the system has no constraints, the kept joints do not determine the motion, or an input moves
             the constraints.
     """
-    # Derivatives of all constraints and their rates by the model's states, (2 k, order), and
-    # inputs.
     flaws, point, n = FlawList(), model.point, model.order + system.n_q - system.n_v
     if not system.motion.constraint_forces:
         what = f"'{system.scenario.name}' has no constraints"
@@ -542,12 +518,12 @@ def reduce_constraints(model: LinearModel, system: System, keep: Sequence[str] =
         flaws.add("model", "does not know its operating point", "take one of `linearise`")
     flaws.raise_if_any("linear model")
     assert point is not None
+    # Derivatives of all constraints and their rates by the model's states, (2 k, order), and inputs.
     columns = [system.symbols.x[:n], *(system.symbols.p[system.places[one.name]] for one in model.inputs)]
     matrix = PointFunctions(system, {}, (system.expressions.constraints, ca.vertcat(*columns))).slopes(point)
     tangent = find_tangent(system, point.x[:n], np.zeros(n), range(n))
     by_states, by_inputs = matrix[:, :n] @ tangent.into, matrix[:, n:]
-    places = _find_places(model, system, keep)
-    N, chosen = free_motions(by_states, places)
+    N, chosen = free_motions(by_states, _find_places(model, system, keep))
     _check_inputs(model, by_states, by_inputs)
     count = len(system.motion.constraint_forces)
     note = f"reduced from {model.order} states to the {len(chosen)} that {count} constraints leave free"
@@ -572,10 +548,8 @@ def free_motions(gradients: np.ndarray, first: Sequence[int] = ()) -> tuple[np.n
     _, sizes, Vh = np.linalg.svd(gradients)
     rank = int(np.sum(sizes > RANK * sizes.max(initial=0.0)))
     basis = Vh[rank:].T
-    # Rows that determine all others: the first ones as given, the rest by pivots (those that move
-    # most).
-    forced = list(first)
-    left = basis
+    # Rows that determine all others: the first ones as named, the rest by pivots (those that move most).
+    forced, left = list(first), basis
     if forced:
         R = qr(basis[forced].T, mode="r")[0]
         if len(forced) > basis.shape[1] or np.abs(np.diag(R)).min() < RANK:

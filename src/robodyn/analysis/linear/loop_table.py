@@ -23,10 +23,10 @@ from robodyn.analysis.linear.margins import (
     choose_between,
     count_above_one,
     count_growing,
-    distance_to_one,
     find_bandwidth,
     find_gains,
     find_margins,
+    find_stable_range,
     interpolate_crossing,
     refine_curve,
     respond_held,
@@ -43,10 +43,6 @@ from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import Block, Scenario
 from robodyn.description.model.block import name_results
 from robodyn.description.model.machine import find_controllers
-
-# --------------------------------------------------------------------------------------------------
-# Loop table: crossover, bandwidth and margins of every control loop.
-
 
 # --------------------------------------------------------------------------------------------------
 # Continuous loops, with pure delays as they are: where are they cut, and which margins has each?
@@ -126,10 +122,6 @@ class ContinuousLoop:
         """Whether anything comes back at all."""
         return bool(np.abs(self.gain(choose_frequencies([self.closed], 20))).max() > ACTS)
 
-    def poles(self, factor: float = 1.0) -> np.ndarray:
-        """[rad/s]."""
-        return self.close(factor).poles()
-
     def count_growing(self, factor: float = 1.0) -> int:
         """How many motions grow."""
         return count_growing_poles(self.close(factor), STABLE)
@@ -148,10 +140,9 @@ class ContinuousLoop:
         negative = np.minimum(values[:-1].real, values[1:].real) < np.abs(np.diff(values))
         real = [self.gain(np.array([f]))[0].real for f in self._crossings(frequency, values, np.imag, negative)]
         limits = [float(-1 / value) for value in (*real, values[0].real) if value < -1 / MOST_GAIN]
-        ranges = [(low, high) for low, high, growing in count_growing(self.count_growing, limits) if not growing]
-        low, high = min(ranges, key=distance_to_one, default=(float("nan"), float("nan")))
+        low, high = find_stable_range(count_growing(self.count_growing, limits))
         # What motions are multiplied by in the time of the fastest one, as sampled loops have them in a cycle.
-        poles = self.poles()
+        poles = self.closed.poles()
         radius = float(np.exp((poles / np.abs(poles).max(initial=1.0)).real.max(initial=-np.inf)))
         if radius > 1 + STABLE:
             return Margins((self.signal,), False, radius, low, high, float("nan"), float("nan"))
@@ -202,16 +193,19 @@ def cut_loops(
     refuse_word("friction", friction, FRICTION, "loops")
     scenario = what.scenario if isinstance(what, System) else what
     names = {block.name: block for block in scenario.machine.blocks if not block.sampled}
-    known = [info.name for info in (what if isinstance(what, System) else assemble(what)).signals]
+    known = (what if isinstance(what, System) else assemble(what)).signal_names
     if signals is None:
         blocks = find_controllers(scenario.machine)
         wanted = [name for block in blocks for name in _outputs(block, known)]
     else:
         wanted = list(signals)
-    places = {name: _split(name, names) for name in (*wanted, *zero)}
-    flaws, every = FlawList(), [name for block in names.values() for name in _outputs(block, known)]
-    for name, (block, _) in places.items():
-        if not block or name not in every:
+    # Block and output of each signal.
+    every = {name: block for block in names for name in _outputs(names[block], known)}
+    flaws, places = FlawList(), dict[str, tuple[str, str]]()
+    for name in (*wanted, *zero):
+        if name in every:
+            places[name] = every[name], name.removeprefix(f"{every[name]}.")
+        else:
             flaws.add(f"loops.{name}", "is no output of a continuous block", nearest(name, every))
     flaws.raise_if_any(f"scenario '{scenario.name}'")
     if not wanted:
@@ -233,18 +227,18 @@ def cut_loops(
     if system.motion.constraint_forces:
         model = reduce_constraints(model, system)
     for name in zero:
-        # The model with a signal zero whatever its block computes: the number p added is -(C x + K
-        # d + D others).
+        # The model with a signal zero whatever its block computes: the number p added is -(C x + K d + D others).
         column = [one.name for one in model.inputs].index(numbers[name])
         row = [one.name for one in model.outputs].index(name)
         others = model.D[row].copy()
         others[column] = 0.0
         computed = {"x": model.C[row], "d": model.K[row], "u": others}
         pushed = {"x": model.B[:, column], "d": model.G[:, column], "y": model.D[:, column]}
-        changed = {}
-        for key, (rows, columns) in MATRICES.items():
-            changed[key] = getattr(model, key) - np.outer(pushed[rows], computed[columns])
-        model = replace(model, **changed)
+        changes = {
+            key: getattr(model, key) - np.outer(pushed[rows], computed[columns])
+            for key, (rows, columns) in MATRICES.items()
+        }
+        model = replace(model, **changes)
     loops = [ContinuousLoop(name, model.choose([numbers[name]], [name])) for name in wanted]
     return loops if signals is not None else [loop for loop in loops if loop.acts_back]
 
@@ -254,15 +248,6 @@ def _outputs(block: Block, known: Sequence[str]) -> list[str]:
     own = {f"{block.name}.{name}" for name in (*block.state_names, *block.memory_names)}
     own |= {f"{name}_dot" for name in own}
     return [name for name in known if name.startswith(f"{block.name}.") and name not in own]
-
-
-def _split(signal: str, names: Mapping[str, Block]) -> tuple[str, str]:
-    """Block and output of a signal; the block with the longest name, nothing where there is none."""
-    pieces = signal.split(".")
-    for k in range(len(pieces) - 1, 0, -1):
-        if ".".join(pieces[:k]) in names:
-            return ".".join(pieces[:k]), ".".join(pieces[k:])
-    return "", signal
 
 
 def _without_dry_friction(system: System) -> dict[str, float]:
@@ -346,34 +331,39 @@ def loop_table(
     *,
     at: Place = "start",
     friction: str | None = None,
-    parameters: Mapping[str, float] | None = None,
 ) -> LoopTable:
     """Bandwidth and margins of loops, all others being closed unless they are cut.
 
     Args:
         loops: by name; without it every output of a sampled block with gains that acts back on itself or, nothing being
             sampled, of every continuous controller.
-        at, parameters: as `linearise` takes them.
+        at: as `linearise` takes it.
         friction: "none", "stuck" or "sliding", as `linearise_sampled` and `cut_loops` take it; "none" by default where
             blocks are sampled, else "sliding".
     """
     system = what if isinstance(what, System) else assemble(what)
     _check_loops(system, loops or {})
     if not system.discrete.tasks:
-        return _continuous_table(system, loops, at, friction or "sliding", parameters)
-    friction = friction or "none"
+        return _continuous_table(system, loops, at, friction or "sliding")
     answers = tuple(dict.fromkeys(loop.answer for loop in (loops or {}).values() if loop.answer is not None))
-    model = linearise_sampled(system, at, outputs=answers, friction=friction, parameters=parameters)
+    model = linearise_sampled(system, at, outputs=answers, friction=friction or "none")
     if loops is None:
         loops = {name: Loop(name) for name in closed_signals(model, system.scenario)}
-    return LoopTable(tuple(_measure(model, name, loop) for name, loop in loops.items()), model)
+    rows = []
+    for name, loop in loops.items():
+        cut, response = scale_held(model, loop.cut, 0.0), None
+        if loop.target is not None and loop.answer is not None:
+            # A target is driven, and so cut already: to whom it is zero it says nothing.
+            driven = scale_held(model, [signal for signal in loop.cut if signal != loop.target], 0.0)
+            response = respond_held(driven, loop.target, loop.answer)
+        gain = respond_loop(cut, loop.signal)
+        rows.append(_measure(name, loop, gain, response, find_margins(cut, loop.signal)))
+    return LoopTable(tuple(rows), model)
 
 
-def _continuous_table(
-    system: System, loops: Mapping[str, Loop] | None, at: Place, friction: str, parameters: Mapping[str, float] | None
-) -> LoopTable:
+def _continuous_table(system: System, loops: Mapping[str, Loop] | None, at: Place, friction: str) -> LoopTable:
     """The same of continuous blocks, delays exact."""
-    cut_at = partial(cut_loops, system, at=at, friction=friction, parameters=parameters)
+    cut_at = partial(cut_loops, system, at=at, friction=friction)
     if loops is None:
         pairs = [(cut.signal, Loop(cut.signal), cut) for cut in cut_at()]
         if not pairs:
@@ -383,14 +373,20 @@ def _continuous_table(
         pairs = [(name, loop, cut_at([loop.signal], zero=loop.cut)[0]) for name, loop in loops.items()]
     rows = []
     for name, loop, cut in pairs:
-        gain = cut.respond()
+        gain, response = cut.respond(), None
         if loop.target is not None and loop.answer is not None:
-            followed = respond(linearise(system, at, [loop.target], [loop.answer], parameters))
-        else:
-            followed = FrequencyResponse(gain.input, gain.output, gain.frequency, gain.values / (1 + gain.values))
-        figures = (gain, followed, cut.margins(gain), find_crossover(gain), find_bandwidth(followed))
-        rows.append(LoopFigures(name, loop, *figures))
+            response = respond(linearise(system, at, [loop.target], [loop.answer]))
+        rows.append(_measure(name, loop, gain, response, cut.margins(gain)))
     return LoopTable(tuple(rows), pairs[0][2].closed)
+
+
+def _measure(
+    name: str, loop: Loop, gain: FrequencyResponse, response: FrequencyResponse | None, margins: Margins
+) -> LoopFigures:
+    """A row of the table; without a response of an answer to a target, the closed loop is L / (1 + L)."""
+    if response is None:
+        response = FrequencyResponse(gain.input, gain.output, gain.frequency, gain.values / (1 + gain.values))
+    return LoopFigures(name, loop, gain, response, margins, find_crossover(gain), find_bandwidth(response))
 
 
 def closed_signals(model: SampledModel, scenario: Scenario) -> list[str]:
@@ -407,27 +403,12 @@ def held_outputs(model: SampledModel, block: Block) -> list[str]:
     return [name for name in names if name not in own and ".pending." not in name]
 
 
-def _measure(model: SampledModel, name: str, loop: Loop) -> LoopFigures:
-    # A target is driven, and so cut already: to whom it is zero it says nothing.
-    driven = scale_held(model, [name for name in loop.cut if name != loop.target], 0.0)
-    model = scale_held(model, loop.cut, 0.0)
-    gain = respond_loop(model, loop.signal)
-    if loop.target is not None and loop.answer is not None:
-        followed = respond_held(driven, loop.target, loop.answer)
-    else:
-        followed = FrequencyResponse(gain.input, gain.output, gain.frequency, gain.values / (1 + gain.values))
-    margins = find_margins(model, loop.signal)
-    return LoopFigures(name, loop, gain, followed, margins, find_crossover(gain), find_bandwidth(followed))
-
-
 def find_crossover(gain: FrequencyResponse) -> float:
     """Highest frequency [Hz] at which the magnitude falls through 1, interpolated in logarithms; nan if none."""
     size = np.maximum(gain.magnitude, np.finfo(float).tiny)
-    found = np.flatnonzero((size[:-1] > 1) & (size[1:] <= 1))
-    if not found.size:
-        return float("nan")
-    k = int(found[-1])
-    return interpolate_crossing(gain.frequency[k : k + 2], size[k : k + 2])
+    for k in np.flatnonzero((size[:-1] > 1) & (size[1:] <= 1))[::-1]:
+        return interpolate_crossing(gain.frequency[k : k + 2], size[k : k + 2])
+    return float("nan")
 
 
 def _check_loops(system: System, loops: Mapping[str, Loop]) -> None:
@@ -490,8 +471,8 @@ class LoopFinding:
     def _remedy(self) -> str:
         which = " and ".join(f"{self.block}.{name}" for name in self.gains) or f"what {self.block} commands"
         if self.below < 1:
-            return f"reduce {which} below {_describe_share(self.below)}"
-        return f"raise {which} above {_describe_share(self.above)}"
+            return f"reduce {which} below {100 * self.below:.3g} %"
+        return f"raise {which} above {100 * self.above:.3g} %"
 
 
 @report_progress("checking the loops of")
@@ -514,24 +495,25 @@ def check_loops(
     system = what if isinstance(what, System) else assemble(what)
     if not system.discrete.tasks:
         return _check_continuous(system, at, friction or "stuck", parameters)
-    friction = friction or "none"
-    model = linearise_sampled(system, at, friction=friction, parameters=parameters)
+    model = linearise_sampled(system, at, friction=friction or "none", parameters=parameters)
     blocks = [block for block in system.scenario.machine.blocks if block.sampled]
-    found: list[LoopFinding] = []
-    while count_above_one(model.multipliers) and len(found) <= len(blocks):
-        blame = _find_blame(model, blocks)
-        found.append(_describe(model, blame))
+    findings: list[LoopFinding] = []
+    while (now := count_above_one(model.multipliers)) and len(findings) <= len(blocks):
+        scalings = [scaling for block in blocks if find_gains(block) for scaling in _find_scalings(model, block)]
+        scalings = [scaling for scaling in scalings if scaling.left < now]
+        blame = min(scalings, key=lambda scaling: (scaling.left, round(scaling.change, 3)), default=None)
+        findings.append(_describe_sampled(model, blame))
         if blame is None:
             break
         model = scale_held(model, blame.signals, blame.inside)
-    return tuple(found)
+    return tuple(findings)
 
 
 def _check_continuous(
     system: System, at: Place, friction: str, parameters: Mapping[str, float] | None
 ) -> tuple[LoopFinding, ...]:
     """Continuous loops whose gain alone makes the machine unstable; None's sentence where no gain alone does."""
-    blocks = {block.name: block for block in find_controllers(system.scenario.machine)}
+    blocks = find_controllers(system.scenario.machine)
     if not blocks:
         return ()
     if friction == "stuck":
@@ -544,34 +526,27 @@ def _check_continuous(
     loops = cut_loops(system, at=at, friction=friction, parameters=parameters)
     if not loops or not loops[0].count_growing():
         return ()
-    poles = loops[0].poles()
-    fastest = max(poles, key=lambda pole: pole.real)
+    closed = loops[0].closed
+    fastest = max(closed.poles(), key=lambda pole: pole.real)
     turn = 2 * np.pi / abs(fastest.imag) if fastest.imag else 1 / fastest.real
-    rest = (float(fastest.real), float(np.exp(fastest.real * turn)), float(turn), _growing_states(loops[0].closed))
     # Of all loops the one whose gain has to be changed least.
-    limits = []
+    scalings = []
     for loop in loops:
         margins = loop.margins(loop.respond())
-        block = next(block for name, block in blocks.items() if loop.signal.startswith(f"{name}."))
+        block = next(block for block in blocks if loop.signal.startswith(f"{block.name}."))
         if not np.isnan(margins.gain_from) and find_gains(block):
-            change = -np.log(margins.gain_to) if margins.gain_to < 1 else np.log(margins.gain_from)
-            limits.append((float(change), block, margins))
-    if not limits:
-        return (LoopFinding(None, (), 1.0, 1.0, *rest),)
-    _, block, margins = min(limits, key=lambda row: row[0])
-    return (LoopFinding(block.name, find_gains(block), margins.gain_from, margins.gain_to, *rest),)
-
-
-def _growing_states(model: LinearModel, count: int = 2) -> tuple[str, ...]:
-    """States that take most part in the motion that grows most."""
-    root = max(find_poles(model), key=lambda root: root.pole.real)
-    shares = np.abs(root.shares[: model.order])
-    return tuple(model.states[k].name for k in np.argsort(-shares, kind="stable")[:count])
+            scalings.append(_Scaling(block, (loop.signal,), 0, margins.gain_from, margins.gain_to))
+    blame = min(scalings, key=lambda scaling: scaling.change, default=None)
+    # States that take most part in the motion that grows most.
+    root = max(find_poles(closed), key=lambda root: root.pole.real)
+    shares = np.abs(root.shares[: closed.order])
+    states = tuple(closed.states[k].name for k in np.argsort(-shares, kind="stable")[:2])
+    return (_name_finding(blame, float(fastest.real), float(np.exp(fastest.real * turn)), float(turn), states),)
 
 
 @dataclass(frozen=True)
-class _Blame:
-    """A block, the factors between which its outputs leave `left` growing motions, and one of these factors."""
+class _Scaling:
+    """Factors on a block's outputs, `above` to `below`, between which they leave `left` growing motions."""
 
     block: Block
     signals: tuple[str, ...]
@@ -591,13 +566,7 @@ class _Blame:
         return float(-np.log(self.below) if self.below < 1 else np.log(self.above))
 
 
-def _find_blame(model: SampledModel, blocks: Sequence[Block]) -> _Blame | None:
-    now = count_above_one(model.multipliers)
-    found = [blame for block in blocks if find_gains(block) for blame in _scalings(model, block) if blame.left < now]
-    return min(found, key=lambda blame: (blame.left, round(blame.change, 3)), default=None)
-
-
-def _scalings(model: SampledModel, block: Block) -> list[_Blame]:
+def _find_scalings(model: SampledModel, block: Block) -> list[_Scaling]:
     """The ranges of factors on a block's outputs other than the one of today, with what is left to grow in each."""
     signals = tuple(held_outputs(model, block))
     if not can_lift(model, signals):
@@ -607,29 +576,29 @@ def _scalings(model: SampledModel, block: Block) -> list[_Blame]:
         return []
     limits = EigenvalueCurves(lifted).real_gains()
     ranges = count_growing(lambda gain: count_above_one(lifted.multipliers(gain)), limits)
-    return [_Blame(block, signals, left, low, high) for low, high, left in ranges if not low <= 1 <= high]
+    return [_Scaling(block, signals, left, low, high) for low, high, left in ranges if not low <= 1 <= high]
 
 
-def _describe(model: SampledModel, blame: _Blame | None) -> LoopFinding:
-    radius = float(np.abs(model.multipliers).max())
-    # States that take most part in the motion that grows most: of left and right eigenvector the
-    # product.
-    kept = remembered(model.matrix)
-    values, left, right = eig(model.matrix[np.ix_(kept, kept)], left=True, right=True)
+def _describe_sampled(model: SampledModel, blame: _Scaling | None) -> LoopFinding:
+    # States that take most part in the motion that grows most: of left and right eigenvector the product.
+    places = remembered(model.matrix)
+    values, left, right = eig(model.matrix[np.ix_(places, places)], left=True, right=True)
     most = int(np.argmax(np.abs(values)))
-    share = np.abs(left[:, most] * right[:, most]) * (kept < model.order)
-    places = kept[np.argsort(-share, kind="stable")[:2]]
-    dominant_states = tuple(model.states[k].name for k in places if k < model.order)
-    rest = (model.growth, radius, model.turn_time, dominant_states)
+    share = np.abs(left[:, most] * right[:, most]) * (places < model.order)
+    leading = places[np.argsort(-share, kind="stable")[:2]]
+    states = tuple(model.states[k].name for k in leading if k < model.order)
+    return _name_finding(blame, model.growth, float(np.abs(model.multipliers).max()), model.turn_time, states)
+
+
+def _name_finding(
+    blame: _Scaling | None, growth: float, radius: float, turn_time: float, states: tuple[str, ...]
+) -> LoopFinding:
     if blame is None:
-        return LoopFinding(None, (), 1.0, 1.0, *rest)
-    return LoopFinding(blame.block.name, find_gains(blame.block), blame.above, blame.below, *rest)
+        return LoopFinding(None, (), 1.0, 1.0, growth, radius, turn_time, states)
+    block, limits = blame.block, (blame.above, blame.below)
+    return LoopFinding(block.name, find_gains(block), *limits, growth, radius, turn_time, states)
 
 
 def _describe_time(seconds: float) -> str:
     unit, factor = ("s", 1.0) if seconds >= 1 else ("ms", 1e3)
     return f"{seconds * factor:.3g} {unit}"
-
-
-def _describe_share(factor: float) -> str:
-    return f"{100 * factor:.3g} %"

@@ -153,10 +153,8 @@ def find_margins(model: SampledModel, signals: str | Sequence[str], delay: bool 
     lifted = lift(model, names)
     curves = EigenvalueCurves(lifted)
     radius, limits = lifted.radius(), curves.real_gains()
-    counted = count_growing(lambda gain: count_above_one(lifted.multipliers(gain)), limits)
-    ranges = [(low, high) for low, high, growing in counted if not growing]
-    nearest = min(ranges, key=distance_to_one, default=(float("nan"), float("nan")))
-    gains = [_polish(lifted, limit) for limit in nearest]
+    ranges = count_growing(lambda gain: count_above_one(lifted.multipliers(gain)), limits)
+    gains = [_polish(lifted, limit) for limit in find_stable_range(ranges)]
     if radius > 1 + STABLE:
         return Margins(names, False, radius, gains[0], gains[1], float("nan"), float("nan"))
     crossings = curves.unit_crossings()
@@ -206,9 +204,10 @@ def _polish(lifted: Lifted, limit: float) -> float:
     return limit
 
 
-def distance_to_one(ends: tuple[float, float]) -> float:
-    """How far a range of gains is from today's."""
-    return max(ends[0] - 1, 1 - ends[1], 0.0)
+def find_stable_range(ranges: Sequence[tuple[float, float, int]]) -> tuple[float, float]:
+    """Of ranges of a gain in which nothing grows the one nearest to 1; nan where there is none."""
+    stable = [(low, high) for low, high, growing in ranges if not growing]
+    return min(stable, key=lambda ends: max(ends[0] - 1, 1 - ends[1], 0.0), default=(float("nan"), float("nan")))
 
 
 class EigenvalueCurves:

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.analysis.linear.linearisation import positions_by
+from robodyn.analysis.linear.linearisation import (
+    OperatingPoint,
+    Place,
+    hold_outputs,
+    linearise,
+    positions_by,
+    reduce_constraints,
+)
 from robodyn.analysis.linear.poles import PADE_ORDER, Root, find_poles
 from robodyn.base.errors import ModelError, refuse_word
 from robodyn.base.lazy import Displayed
@@ -22,10 +29,6 @@ from robodyn.computation.dynamics import link_poses
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
 from robodyn.description.model import FlexibleBody, Scenario, describe
 from robodyn.description.model.numbers import XYZ
-
-if TYPE_CHECKING:
-    from robodyn.analysis.linear.linearisation import OperatingPoint, Place
-    from robodyn.computation.assembly import System
 
 # --------------------------------------------------------------------------------------------------
 # Idealised loops: what of a machine counts when they are judged? Friction in or out, limits and quantisers ideal.
@@ -215,9 +218,9 @@ class Mode:
         """Whether its pole is one of a complex pair."""
         return self.pole.imag != 0
 
-    def dominant(self, count: int = 3, least: float = 0.05) -> tuple[str, ...]:
-        """Names of the states that take most part, each at least by a share."""
-        return tuple(name for name, share in list(self.participation.items())[:count] if share >= least)
+    def dominant(self, count: int = 3) -> tuple[str, ...]:
+        """Names of the states that take most part, each at least by a share of 5 %."""
+        return tuple(name for name, share in list(self.participation.items())[:count] if share >= 0.05)
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,8 +306,6 @@ def find_modes(
     """
     if isinstance(what, LinearModel):
         return ModeSet(what, _modes_of(what, pade))
-    from robodyn.analysis.linear.linearisation import hold_outputs, linearise
-
     refuse_word("friction", friction, KEPT, "modes")
     system = what.without_friction if friction == "none" else what
     if hold:
@@ -322,10 +323,6 @@ def _mark_method(modes: tuple[Mode, ...], model: LinearModel, system: System, pa
     """
     if not system.motion.constraint_forces:
         return modes
-    from scipy.optimize import linear_sum_assignment
-
-    from robodyn.analysis.linear.linearisation import reduce_constraints
-
     try:
         own = _modes_of(reduce_constraints(model, system), pade)
     except ModelError:  # off the constraints, or where they are singular, nothing is free
@@ -419,7 +416,8 @@ def _mode(model: LinearModel, root: Root, free: bool) -> Mode:
 
 # Rows of a period: between them, motions drawn as straight lines are off by a thousandth of their size.
 ROWS = 73
-MOST_MODES = 12
+MOST_MODES, PERIOD = 12, 2.0
+"""How many modes are drawn, and how long a period of each is made to take [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -438,42 +436,33 @@ class Vibration:
     period: float
 
 
-def animate_modes(
-    found: ModeSet, system: System, *, modes: Sequence[Mode] | None = None, period: float = 2.0
-) -> Vibration:
-    """A period of each mode as positions of all joints and modal coordinates.
+def animate_modes(found: ModeSet, system: System) -> Vibration:
+    """A period of the slowest modes that oscillate, as positions of all joints and modal coordinates.
 
     Args:
         found: modes of the system, with shapes in space.
-        modes: which ones, from those found; without them the slowest that oscillate and move the mechanism.
-        period: how long each is made to take [s].
     """
-    modes = list(found.moving[:MOST_MODES] if modes is None else modes)
-    modes = [mode for mode in modes if mode.displaced is not None]
+    modes = [mode for mode in found.moving[:MOST_MODES] if mode.displaced is not None]
     if not modes:
         raise ValueError("no mode oscillates and moves the mechanism")
-    runs = tuple(_run(system, found, mode, period) for mode in modes)
-    return Vibration(found, tuple(modes), runs, _run(system, found, None, period), period)
+    runs = tuple(_draw_period(system, found, mode) for mode in modes)
+    return Vibration(found, tuple(modes), runs, _draw_period(system, found, None), PERIOD)
 
 
-def _run(system: System, found: ModeSet, mode: Mode | None, period: float) -> Run:
+def _draw_period(system: System, found: ModeSet, mode: Mode | None) -> Run:
+    """A period of a mode, or of the operating point, as a run."""
     point = found.model.point
     assert point is not None
-    coordinates = system.states[: system.n_q]
-    time = np.linspace(0.0, period, ROWS)
-    swing = np.zeros((ROWS, system.n_q))
+    time = np.linspace(0.0, PERIOD, ROWS)
+    swing, sentence = np.zeros((ROWS, system.n_q)), "the operating point"
     if mode is not None and mode.displaced is not None:
         into, positions = positions_by(system, point.x)
         shape = mode.displaced.amplitude * (into @ [mode.shape[name] for name in positions])
-        swing = np.real(np.exp(2j * np.pi * time / period)[:, None] * shape)
-    infos = tuple(SignalInfo(state.name, state.unit) for state in coordinates)
-    said = "the operating point" if mode is None else f"a period of {1 / mode.frequency:.4g} s, drawn in {period:g} s"
-    outcome = Outcome(OutcomeKind.FINISHED, said, period)
-    return Run(time, point.x[: system.n_q] + swing, infos, outcome, _provenance(system, point.p))
-
-
-def _provenance(system: System, p: np.ndarray) -> Provenance:
-    used = {name: {"value": number.value, "unit": number.unit} for name, number in system.numbers.items()}
-    for number, value in zip(system.parameters, p.tolist(), strict=True):
-        used[number.name] = {"value": value, "unit": number.unit}
-    return Provenance(system.scenario.name, describe(system.scenario), used)
+        swing = np.real(np.exp(2j * np.pi * time / PERIOD)[:, None] * shape)
+        sentence = f"a period of {1 / mode.frequency:.4g} s, drawn in {PERIOD:g} s"
+    infos = tuple(SignalInfo(state.name, state.unit) for state in system.states[: system.n_q])
+    values = system.number_values | dict(zip(system.places, point.p.tolist(), strict=True))
+    used = {name: {"value": values[name], "unit": number.unit} for name, number in system.numbers.items()}
+    provenance = Provenance(system.scenario.name, describe(system.scenario), used)
+    outcome = Outcome(OutcomeKind.FINISHED, sentence, PERIOD)
+    return Run(time, point.x[: system.n_q] + swing, infos, outcome, provenance)

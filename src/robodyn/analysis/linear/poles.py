@@ -159,21 +159,19 @@ class Pencil:
     """P(s) of a model, its rows and columns scaled to entries of like size: T^-1 P(s) T, T diagonal."""
 
     def __init__(self, model: LinearModel) -> None:
-        self.n, self.times = model.order, model.delay_times
-        _, (scale, _) = matrix_balance(np.abs(model.coupling), permute=False, separate=True)
-        self.scale = scale
-        self.coupling = model.coupling * scale / scale[:, None]
-        self.size = float(np.linalg.norm(self.coupling))
+        self.model = model
+        _, (self.scale, _) = matrix_balance(np.abs(model.coupling), permute=False, separate=True)
+        self.size = float(np.linalg.norm(model.coupling * self.scale / self.scale[:, None]))
         self.rounding = 1e-7 * self.size
 
     def matrix(self, s: np.ndarray) -> np.ndarray:
-        """P(s), (k, n, n) for k values of s."""
-        diagonal = np.concatenate([np.repeat(s[:, None], self.n, axis=1), np.exp(s[:, None] * self.times)], axis=1)
-        return diagonal[:, :, None] * np.eye(diagonal.shape[1]) - self.coupling
+        """P(s), (k, n, n) for k values of s; scales are powers of 2, so that nothing is rounded."""
+        return self.model.pencil(s) * self.scale / self.scale[:, None]
 
     def slope(self, s: np.ndarray) -> np.ndarray:
         """Diagonal of P'(s), (k, n): 1 for states, tau e^(s tau) for delays."""
-        return np.concatenate([np.ones((s.size, self.n)), self.times * np.exp(s[:, None] * self.times)], axis=1)
+        times = self.model.delay_times
+        return np.concatenate([np.ones((s.size, self.model.order)), times * np.exp(s[:, None] * times)], axis=1)
 
     def root(self, pole: complex, right: np.ndarray, left: np.ndarray) -> Root:
         """Vectors in the model's own units and the share of each entry."""
@@ -256,7 +254,7 @@ def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 RANK = 1e-9
-"""Part of the largest entry below which a row is zero."""
+"""Part of the largest entry of the system matrix below which a row is zero."""
 SAME = 1e-4
 """Distance of a pole and a zero that cancel, by their magnitude: a double pole is known to half its digits."""
 
@@ -271,17 +269,13 @@ class CancelledPair:
     zero: complex
 
 
-def find_zeros(model: LinearModel, tolerance: float = RANK) -> np.ndarray:
-    """Invariant zeros [rad/s], complex, by magnitude; none where inputs or outputs are missing.
-
-    Args:
-        tolerance: part of the largest entry of the system matrix that counts as zero.
-    """
+def find_zeros(model: LinearModel) -> np.ndarray:
+    """Invariant zeros [rad/s], complex, by magnitude; none where inputs or outputs are missing."""
     scaled = scale_states(model)
     if not scaled.B.size or not scaled.C.size:
         return np.zeros(0, complex)
-    # Units of inputs and outputs do not move zeros; like sizes make the decisions on rank: columns
-    # of [B; D] and rows of [C, D] get size 1, zero ones stay as they are.
+    # Units of inputs and outputs do not move zeros; like sizes make the decisions on rank: columns of [B; D] and rows
+    # of [C, D] get size 1, zero ones stay as they are.
     B, D = scaled.B, scaled.D
     columns = np.linalg.norm(np.vstack([B, D]), axis=0)
     columns = np.where(columns > 0, columns, 1.0)
@@ -289,7 +283,7 @@ def find_zeros(model: LinearModel, tolerance: float = RANK) -> np.ndarray:
     rows = np.linalg.norm(np.hstack([scaled.C, D]), axis=1)
     rows = np.where(rows > 0, rows, 1.0)
     C, D = scaled.C / rows[:, None], D / rows[:, None]
-    limit = tolerance * max(np.abs(part).max(initial=0.0) for part in (scaled.A, B, C, D))
+    limit = RANK * max(np.abs(part).max(initial=0.0) for part in (scaled.A, B, C, D))
     A, B, C, D = _reduce((scaled.A, B, C, D), limit)
     A, B, C, D = _transpose(_reduce(_transpose((A, B, C, D)), limit))
     # Zeros of a system whose D is square and regular: those of A - s E on the kernel of [C, D].
@@ -339,19 +333,14 @@ def _compress_rows(matrix: np.ndarray, limit: float) -> tuple[np.ndarray, int]:
     return U, int(np.sum(sizes > limit))
 
 
-def find_cancelled_pairs(model: LinearModel, tolerance: float = SAME) -> tuple[CancelledPair, ...]:
-    """Poles that a zero hides, each with its zero, by magnitude.
-
-    Args:
-        tolerance: distance of a pole and its zero, by their magnitude.
-    """
+def find_cancelled_pairs(model: LinearModel) -> tuple[CancelledPair, ...]:
+    """Poles that a zero hides, each with its zero, by magnitude."""
     scaled, zeros = scale_states(model), find_zeros(model)
     poles = sort_roots(np.linalg.eigvals(scaled.A))
     size = np.maximum(np.abs(poles[:, None]), np.abs(zeros[None, :]))
     distance = np.abs(poles[:, None] - zeros[None, :]) / np.maximum(size, np.finfo(float).tiny)
-    rows, columns = linear_sum_assignment(np.where(distance <= tolerance, distance, 10.0))
-    near = [(i, j) for i, j in zip(rows.tolist(), columns.tolist(), strict=True) if distance[i, j] <= tolerance]
-    return tuple(CancelledPair(complex(poles[i]), complex(zeros[j])) for i, j in near)
+    pairs = zip(*linear_sum_assignment(np.where(distance <= SAME, distance, 10.0)), strict=True)
+    return tuple(CancelledPair(complex(poles[i]), complex(zeros[j])) for i, j in pairs if distance[i, j] <= SAME)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -365,16 +354,12 @@ REACHED = 1e-9
 """Part of the largest coupling below which a direction is not moved: rounding, a few digits above."""
 
 
-def find_minimal(model: LinearModel, tolerance: float = REACHED) -> LinearModel:
-    """The model with the same transfer matrix and the fewest states: what is reached and seen.
-
-    Args:
-        tolerance: part of the largest coupling that counts as none.
-    """
+def find_minimal(model: LinearModel) -> LinearModel:
+    """The model with the same transfer matrix and the fewest states: what is reached and seen."""
     scaled = scale_states(model)
-    reached = span_reached(scaled.A, scaled.B, tolerance)
+    reached = span_reached(scaled.A, scaled.B)
     seen = project(scaled, reached, reached)
-    basis = span_reached(seen.A.T, seen.C.T, tolerance)
+    basis = span_reached(seen.A.T, seen.C.T)
     return project(seen, basis, basis)
 
 
@@ -390,17 +375,15 @@ class HiddenPoles:
     unobservable: np.ndarray
 
 
-def find_hidden_poles(model: LinearModel, tolerance: float = REACHED) -> HiddenPoles:
+def find_hidden_poles(model: LinearModel) -> HiddenPoles:
     """Poles that inputs do not reach, and poles that outputs do not see, by magnitude."""
-    scaled = scale_states(model)
-    sides = ((scaled.A, scaled.B), (scaled.A.T, scaled.C.T))
-    return HiddenPoles(*(_poles_beyond(A, span_reached(A, B, tolerance)) for A, B in sides))
-
-
-def _poles_beyond(A: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    """Eigenvalues of A on what an invariant subspace leaves."""
-    rest = np.linalg.svd(basis, full_matrices=True)[0][:, basis.shape[1] :]
-    return sort_roots(np.linalg.eigvals(rest.T @ A @ rest))
+    scaled, hidden = scale_states(model), []
+    for A, B in ((scaled.A, scaled.B), (scaled.A.T, scaled.C.T)):
+        # Eigenvalues of A on what the invariant subspace of reached states leaves.
+        basis = span_reached(A, B)
+        rest = np.linalg.svd(basis, full_matrices=True)[0][:, basis.shape[1] :]
+        hidden.append(sort_roots(np.linalg.eigvals(rest.T @ A @ rest)))
+    return HiddenPoles(*hidden)
 
 
 def sort_roots(values: np.ndarray) -> np.ndarray:
@@ -408,27 +391,27 @@ def sort_roots(values: np.ndarray) -> np.ndarray:
     return values[np.lexsort((-values.imag, np.abs(values)))]
 
 
-def span_reached(A: np.ndarray, B: np.ndarray, tolerance: float = REACHED) -> np.ndarray:
+def span_reached(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Orthonormal basis of what inputs reach: of [B, A B, A^2 B, ...], (n, n_reached).
 
     Inputs count by direction, whatever their units.
     """
     sizes = np.linalg.norm(B, axis=0)
     basis = np.zeros((len(A), 0))
-    fresh = _new_directions(basis, B[:, sizes > 0] / sizes[sizes > 0], tolerance)
+    fresh = _new_directions(basis, B[:, sizes > 0] / sizes[sizes > 0])
     coupling = max(float(np.linalg.norm(A, 2)), np.finfo(float).tiny)
     while fresh.shape[1]:
         basis = np.hstack([basis, fresh])
-        fresh = _new_directions(basis, A @ fresh / coupling, tolerance)
+        fresh = _new_directions(basis, A @ fresh / coupling)
     return basis
 
 
-def _new_directions(basis: np.ndarray, columns: np.ndarray, tolerance: float) -> np.ndarray:
+def _new_directions(basis: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Orthonormal basis of what columns add to a basis, by singular values."""
     for _ in range(2):
         columns = columns - basis @ (basis.T @ columns)
     U, sizes, _ = np.linalg.svd(columns, full_matrices=False)
-    U = U[:, sizes > tolerance]
+    U = U[:, sizes > REACHED]
     return U - basis @ (basis.T @ U)
 
 
@@ -508,24 +491,29 @@ class Truncation:
         return 2 * float(self.hankel_values[self.kept :].sum())
 
 
-def truncate(model: LinearModel, order: int | None = None, *, tolerance: float = NEGLIGIBLE) -> Truncation:
+def truncate(model: LinearModel, order: int | None = None) -> Truncation:
     """The model of lower order by balanced truncation of its stable part.
 
     Args:
-        order: of the whole reduced model; by default what `tolerance` leaves.
-        tolerance: part of the largest Hankel singular value below which states are left out, where no order is given.
+        order: of the whole reduced model; by default all states that have an effect are left.
     """
     split = split_stable(model)
     # L of P = L L^T and of Q = L L^T, real, (n, 2 n).
     reach, see = factor_gramian(split.stable.A, split.stable.B), factor_gramian(split.stable.A.T, split.stable.C.T)
     U, sigma, Vh = np.linalg.svd(see.T @ reach)
     sigma = sigma[: split.stable.order]
-    kept = int(np.sum(sigma > tolerance * _size(split, sigma))) if order is None else order - split.others.order
-    _check_order(order, split, kept, sigma)
+    lowest = split.others.order
+    if order is None:
+        kept = int(np.sum(sigma > NEGLIGIBLE * _size(split, sigma)))
+    else:
+        kept, highest = order - lowest, lowest + int(np.sum(sigma > 0))
+        if not lowest <= order <= highest:
+            what = f"must be from {lowest} (the poles that are not stable) to {highest}, is {order}"
+            refuse("order", what, source="balanced truncation")
     weights = 1 / np.sqrt(sigma[:kept])
     small = project(split.stable, reach @ Vh[:kept].T * weights, see @ U[:, :kept] * weights)
-    notes = (*model.notes, f"balanced truncation of {model.order} states to {split.others.order + kept}")
-    return Truncation(replace(add_models(split.others, small), notes=notes), sigma, kept, split.others.order)
+    notes = (*model.notes, f"balanced truncation of {model.order} states to {lowest + kept}")
+    return Truncation(replace(add_models(split.others, small), notes=notes), sigma, kept, lowest)
 
 
 def _size(split: Split, sigma: np.ndarray) -> float:
@@ -539,15 +527,6 @@ def _size(split: Split, sigma: np.ndarray) -> float:
     reach = max(np.linalg.norm(part.B) for part in (split.stable, split.others))
     see = max(np.linalg.norm(part.C) for part in (split.stable, split.others))
     return max(float(sigma.max()), float(reach * see / (2 * decay)))
-
-
-def _check_order(order: int | None, split: Split, kept: int, sigma: np.ndarray) -> None:
-    if order is None:
-        return
-    lowest, highest = split.others.order, split.others.order + int(np.sum(sigma > 0))
-    if not lowest <= order <= highest:
-        what = f"must be from {lowest} (the poles that are not stable) to {highest}, is {order}"
-        refuse("order", what, source="balanced truncation")
 
 
 def split_stable(model: LinearModel) -> Split:

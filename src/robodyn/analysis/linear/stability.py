@@ -7,19 +7,18 @@ inputs that are found: each point is one at rest. Sampled controllers count as t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.analysis.linear.linearisation import Parts, Slopes, build_model, reduce_constraints
+from robodyn.analysis.linear.linearisation import Parts, Slopes, reduce_constraints
 from robodyn.analysis.linear.poles import sort_roots
 from robodyn.analysis.linear.sampling import SampledParts, check_sampled
 from robodyn.analysis.linear.trim import Trimmer
-from robodyn.analysis.point_functions import OperatingPoint, PointFunctions
+from robodyn.analysis.point_functions import OperatingPoint
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.numerics import bisect
 from robodyn.computation.assembly import System
@@ -68,92 +67,59 @@ class StabilityLimit:
 class _Path:
     """Points at rest and their poles as a function of one value; each search starts from the point found last."""
 
-    def __init__(
-        self,
-        system: System,
-        along: Sequence[str],
-        held: Mapping[str, float],
-        by: Sequence[str],
-        parameters: Mapping[str, float],
-    ) -> None:
+    def __init__(self, system: System, along: str | Sequence[str], by: Sequence[str]) -> None:
         self.along = (along,) if isinstance(along, str) else tuple(along)
         _check_along(system, self.along, by)
         self._numbers = [name for name in self.along if name in system.places]
         self._signals = [name for name in self.along if name not in system.places]
-        self._held, self._parameters = dict(held), dict(parameters)
-        self._trimmer = Trimmer(system, (*self._signals, *self._held), by)
+        self._trimmer = Trimmer(system, self._signals, by)
         self._poles = poles_at_rest(system)
         self._last: OperatingPoint | None = None
 
     def at(self, value: float) -> tuple[OperatingPoint, np.ndarray]:
-        wanted = [*[value] * len(self._signals), *self._held.values()]
-        changed = self._parameters | dict.fromkeys(self._numbers, value)
-        self._last = self._trimmer.find(wanted, self._last, changed).point
+        numbers = dict.fromkeys(self._numbers, value)
+        self._last = self._trimmer.find([value] * len(self._signals), self._last, numbers).point
         return self._last, self._poles(self._last)
 
 
 def poles_at_rest(system: System) -> Callable[[OperatingPoint], np.ndarray]:
     """The function that gives the poles [rad/s] of a system at any of its points at rest, complex, by magnitude."""
     check_sampled(system)
-    if system.delays:
-        parts = Parts(system, (), ())
-        functions = parts.functions()
-        return lambda point: _free_model(parts, functions, point).poles()
-    sampled = SampledParts(system, (), "stuck")
+    parts, sampled = Parts(system, (), ()), SampledParts(system, (), "stuck")
 
     def poles(point: OperatingPoint) -> np.ndarray:
+        if system.delays:
+            late = Slopes(parts, point).model()
+            return (reduce_constraints(late, system) if system.motion.constraint_forces else late).poles()
         model = sampled.build(point)
         return model.poles() if model.updates else sort_roots(np.linalg.eigvals(model.A))
 
     return poles
 
 
-def _free_model(parts: Parts, functions: PointFunctions, point: OperatingPoint) -> LinearModel:
-    model = build_model(Slopes(parts, functions, point))
-    return reduce_constraints(model, parts.system) if parts.system.motion.constraint_forces else model
-
-
-def follow_poles(
-    system: System,
-    along: str | Sequence[str],
-    values: ArrayLike,
-    *,
-    held: Mapping[str, float] | None = None,
-    by: Sequence[str] = (),
-    parameters: Mapping[str, float] | None = None,
-) -> PolePath:
+def follow_poles(system: System, along: str | Sequence[str], values: ArrayLike, by: Sequence[str] = ()) -> PolePath:
     """Poles at rest as a function of a number or of a signal, each followed from point to point.
 
     Args:
         along: tunable numbers, or signals such as `arm1.q1.position`; several have the same value.
         values: (n,), near enough to each other that poles can be distinguished.
-        held: signals that stay at a value; by: tunable numbers that are found, which hold the signals.
-        parameters: other tunable numbers to change.
+        by: tunable numbers that are found, which hold the signals.
     """
-    grid = np.atleast_1d(np.asarray(values, float))
-    path = _Path(system, along, held or {}, by, parameters or {})
-    found = [path.at(float(value)) for value in grid]
-    return PolePath(path.along, grid, join_branches([poles for _, poles in found]), tuple(point for point, _ in found))
+    grid, path = np.atleast_1d(np.asarray(values, float)), _Path(system, along, by)
+    points, poles = zip(*map(path.at, grid.tolist()), strict=True)
+    return PolePath(path.along, grid, join_branches(poles), points)
 
 
 def find_stability_limit(
-    system: System,
-    along: str | Sequence[str],
-    lower: float,
-    upper: float,
-    *,
-    held: Mapping[str, float] | None = None,
-    by: Sequence[str] = (),
-    parameters: Mapping[str, float] | None = None,
+    system: System, along: str | Sequence[str], lower: float, upper: float, by: Sequence[str] = ()
 ) -> StabilityLimit:
     """The value between two at which a machine becomes stable or unstable, by bisection; arguments as `follow_poles`.
 
     Raises:
         ModelError: when both ends are stable, or both are not.
     """
-    path = _Path(system, along, held or {}, by, parameters or {})
-    ends = np.array([lower, upper], float)
-    growth = [_growth(path.at(float(end))[1]) for end in ends]
+    path, ends = _Path(system, along, by), np.array([lower, upper], float)
+    growth = [_growth(path.at(end)[1]) for end in ends.tolist()]
     if not ends[0] < ends[1] or (growth[0] > 0) == (growth[1] > 0):
         raise ModelError([_describe_ends(ends, growth)], "stability limit")
     poles = np.zeros(0)
@@ -163,7 +129,7 @@ def find_stability_limit(
         poles = path.at(value)[1]
         return (_growth(poles) > 0) != (growth[0] > 0)
 
-    last, first = bisect(has_changed, float(ends[0]), float(ends[1]), within=ACCURATE * float(ends[1] - ends[0]))
+    last, first = bisect(has_changed, *ends.tolist(), within=ACCURATE * float(ends[1] - ends[0]))
     crossing = max(poles, key=lambda pole: (round(pole.real, 9), pole.imag))
     return StabilityLimit(path.along, 0.5 * (last + first), complex(crossing), bool(growth[0] > 0))
 

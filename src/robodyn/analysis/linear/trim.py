@@ -71,7 +71,7 @@ class Trimmer:
         memory, numbers = [symbols.m[k] for k in self._memory], [symbols.p[k] for k in self._free]
         columns = ca.vertcat(symbols.x[: self._n], symbols.d, *memory, *numbers)
         # Equations: rates, what delays and tasks change, constraints, and the signals that are held.
-        delayed = expressions.delayed - symbols.d if system.delays else ca.SX(0, 1)
+        delayed = expressions.delayed - symbols.d
         closed = expressions.constraints[: len(system.motion.constraint_forces)]
         signals = [system.signal_expressions[name] for name in held]
         still = [change for change in changes if change is not None]
@@ -138,11 +138,12 @@ class Trimmer:
             for k, number in enumerate(system.parameters):
                 p[k] = changes.get(number.name, p[k] if k in self._free else number.value)
             return replace(guess, p=p)
-        given = dict.fromkeys(system.stick_directions, FREE) | dict(guess or {})
-        x = np.array([given.get(info.name, info.start) for info in system.states], float)
-        m = np.array([given.get(info.name, info.start) for info in system.memory], float)
-        p = np.array([changes.get(number.name, number.value) for number in system.parameters], float)
-        return replace(described_point(system), x=x, m=m, p=p)
+        values = dict.fromkeys(system.stick_directions, FREE) | dict(guess or {})
+        x, m = (
+            np.array([values.get(info.name, info.start) for info in infos], float)
+            for infos in (system.states, system.memory)
+        )
+        return replace(described_point(system), x=x, m=m, p=system.parameter_values(changes))
 
     def _unrest(self, residual: np.ndarray, values: np.ndarray) -> ModelError:
         """Which equation is met least."""
@@ -165,7 +166,6 @@ def find_trim(
     by: Sequence[str],
     *,
     guess: OperatingPoint | Mapping[str, float] | None = None,
-    parameters: Mapping[str, float] | None = None,
 ) -> Trim:
     """The point at rest where signals have given values, and the numbers that hold it there.
 
@@ -173,9 +173,8 @@ def find_trim(
         held: signal -> wanted value, such as `arm1.q1.position`.
         by: tunable numbers to be found, such as motor torques.
         guess: a point found before, or states by name; the scenario's start otherwise.
-        parameters: other tunable numbers to change.
     """
-    return Trimmer(system, tuple(held), by).find(tuple(held.values()), guess, parameters)
+    return Trimmer(system, tuple(held), by).find(tuple(held.values()), guess)
 
 
 def memory_changes(system: System) -> list[ca.SX | None]:

@@ -149,9 +149,7 @@ def with_starts(compiled: CompiledSystem, starts: Mapping[str, float]) -> Compil
     """The same native code from other start values."""
     system = compiled.system
     given = {name.removeprefix(INITIAL): value for name, value in starts.items()}
-    states = tuple(
-        replace(info, start=given[info.name]) if info.name in given else info for info in system.states
-    )
+    states = tuple(replace(info, start=given[info.name]) if info.name in given else info for info in system.states)
     memory = tuple(
         replace(info, start=given[_output(info.name)]) if _output(info.name) in given else info
         for info in system.memory
