@@ -427,17 +427,17 @@ def gears_of(scenario: Scenario) -> dict[str, tuple[str, str]]:
     }
 
 
-def stiffen(scenario: Scenario, factor: float = STIFFER) -> Scenario:
-    """Gears stiffer by a factor, their damping ratios kept; at the start they exert what they did."""
+def stiffen(scenario: Scenario) -> Scenario:
+    """Gears `STIFFER` times as stiff, their damping ratios kept; at the start they exert what they did."""
     numbers: dict[str, float] = {}
     initial: dict[str, Any] = dict(scenario.initial)
     parameters = {block.name: block.parameters for block in scenario.machine.blocks}
     for name, (joint, drive) in gears_of(scenario).items():
-        numbers[f"{name}.stiffness"] = factor * parameters[name]["stiffness"]
+        numbers[f"{name}.stiffness"] = STIFFER * parameters[name]["stiffness"]
         if "damping" in parameters[name]:
-            numbers[f"{name}.damping"] = math.sqrt(factor) * parameters[name]["damping"]
+            numbers[f"{name}.damping"] = math.sqrt(STIFFER) * parameters[name]["damping"]
         start, stop = (initial.get(f"{part}.position", 0.0) for part in (drive, joint))
-        initial[f"{joint}.position"] = start + (stop - start) / factor
+        initial[f"{joint}.position"] = start + (stop - start) / STIFFER
     return replace(scenario.with_numbers(numbers), initial=initial)
 
 

@@ -16,6 +16,8 @@ from robodyn.computation.cosimulation.macro_steps import couple_units
 from robodyn.computation.engine.binding import functions
 
 Span = tuple[float, float]
+WITHIN = 1.05
+"""Ratio of the two macro steps between which a limit is found."""
 
 # --------------------------------------------------------------------------------------------------
 # Stability limit by bisection: up to which macro step does something hold?
@@ -41,7 +43,6 @@ def find_limit(
     shortest: float,
     longest: float,
     stride: float = 2.0,
-    within: float = 1.05,
 ) -> StepLimit:
     """The macro step at which a check begins to fail.
 
@@ -50,10 +51,10 @@ def find_limit(
     Args:
         check: whether it holds at a macro step [s].
         start: where to begin [s]; shortest, longest: where to give up [s].
-        stride: ratio of steps until it fails or holds; within: of the two steps between which the limit lies.
+        stride: ratio of steps until it fails or holds.
     """
     holds, fails, step = 0.0, math.inf, start
-    while not holds or fails > within * holds:
+    while not holds or fails > WITHIN * holds:
         if check(step):
             holds = step
         else:

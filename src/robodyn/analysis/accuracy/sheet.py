@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +13,7 @@ from robodyn.analysis.accuracy import iso9283
 from robodyn.analysis.accuracy.iso9283 import PARTS, Corner, FollowedPath, find_followed, measure_turns
 from robodyn.analysis.budget import REMAINDER, split_deviation
 from robodyn.analysis.sweeps.plan import plan_sweep
-from robodyn.analysis.sweeps.runner import SweepProgress, run_sweep
+from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.analysis.sweeps.variation import Distribution
 from robodyn.base.errors import FlawList, ModelError, refuse
@@ -387,9 +385,7 @@ def make_sheet(
     band: float | None = None,
     budget: bool = True,
     points: int = POINTS,
-    folder: str | Path | None = None,
     workers: int | None = None,
-    progress: Callable[[SweepProgress], None] | None = None,
 ) -> Sheet:
     """The figures of ISO 9283 by 30 cycles of a scenario whose tool follows a path.
 
@@ -398,7 +394,7 @@ def make_sheet(
         deviation: block that says how far the tool is from its path.
         band: limit band of the stabilisation time [m]; RP by default.
         budget: whether accuracy is split by cause.
-        points: times at which the motion is read; folder: keeps runs, so that the same call goes on after a break.
+        points: times at which the motion is read; workers: threads, one a core by default.
 
     Raises:
         ModelError: a scenario without a path, nothing that differs, runs that fail.
@@ -412,8 +408,13 @@ def make_sheet(
     flaws.add_unless_positive(band=band)
     flaws.raise_if_any(f"sheet of '{scenario.name}'")
     followed = find_followed(system, deviation)
-    table = _run_cycles(system, random, seed, followed, points, folder, workers, progress)
-    assert table.curves is not None
+    # The runs, with the curves of all signals that are measured.
+    plan = plan_sweep(system, random=random, runs=iso9283.POSE_CYCLES, seed=seed, keep=followed.signals, points=points)
+    table = run_sweep(plan, workers=workers)
+    failed = [sentence for sentence, kind in zip(table.sentences, table.outcomes, strict=True) if kind != "finished"]
+    if failed or table.curves is None:
+        short = f"{len(failed)} of {len(table.outcomes)} cycles did not reach the end"
+        refuse("cycles", f"{short}: {failed[0] if failed else ''}", source=f"sheet of '{scenario.name}'")
     cycles = Cycles(table.curves, followed)
     notes = _about_orientation(scenario, followed)
     figures = [*pose_figures(cycles, band, notes), *_path(cycles), *_velocity(cycles, notes), *_corners(cycles, notes)]
@@ -434,20 +435,6 @@ def _about_orientation(scenario: Scenario, followed: FollowedPath) -> list[str]:
     bent = {body.name for body in mechanism.flexible_bodies} if mechanism else set()
     body = followed.turned.attained[0].removesuffix(".orientation.w")
     return [f"orientations are those of the frame of '{body}', without its bending"] if body in bent else []
-
-
-def _run_cycles(
-    system: System, random: Mapping[str, Distribution], seed: int, followed: FollowedPath, points: int, *how: Any
-) -> SweepTable:
-    """The runs, with the curves of all signals that are measured."""
-    plan = plan_sweep(system, random=random, runs=iso9283.POSE_CYCLES, seed=seed, keep=followed.signals, points=points)
-    folder, workers, progress = how
-    table = run_sweep(plan, folder, workers=workers, progress=progress)
-    failed = [sentence for sentence, kind in zip(table.sentences, table.outcomes, strict=True) if kind != "finished"]
-    if failed or table.curves is None:
-        what = f"{len(failed)} of {len(table.outcomes)} cycles did not reach the end"
-        refuse("cycles", f"{what}: {failed[0] if failed else ''}", source=f"sheet of '{plan.scenario.name}'")
-    return table
 
 
 def _path(cycles: Cycles) -> list[Figure]:

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.linear.linear_model import LinearModel, Variable
-from robodyn.analysis.linear.linearisation import Place, find_point
+from robodyn.analysis.linear.linearisation import find_point
 from robodyn.analysis.linear.margins import find_output
 from robodyn.analysis.linear.sampling import SampledModel, lift
 from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
@@ -33,11 +33,12 @@ def to_control(model: LinearModel, pade: int | None = None) -> Any:
         refuse("pade", what, "give the order of their Pade approximations", "linear model")
     control = import_control()
     finite = model if pade is None else model.with_pade(pade)
-    names = {
-        part: [variable.name.replace(".", "_") for variable in getattr(finite, part)]
-        for part in ("states", "inputs", "outputs")
-    }
+    names = _underscored(states=finite.states, inputs=finite.inputs, outputs=finite.outputs)
     return control.StateSpace(finite.A, finite.B, finite.C, finite.D, remove_useless_states=False, **names)
+
+
+def _underscored(**parts: Sequence[Variable]) -> dict[str, list[str]]:
+    return {part: [variable.name.replace(".", "_") for variable in variables] for part, variables in parts.items()}
 
 
 def loop_to_control(model: SampledModel, signal: str, output: str | None = None) -> Any:
@@ -62,11 +63,10 @@ def from_control(system: Any) -> LinearModel:
     if system.isdtime(strict=True):
         what = f"is sampled every {system.dt} s, a LinearModel is continuous"
         refuse("system", what, "give the continuous system", "linear model")
-    found = control.ss(system)
-    labels = (found.state_labels, found.input_labels, found.output_labels)
-    states, inputs, outputs = (tuple(Variable(name) for name in names) for names in labels)
-    A, B, C, D = (np.array(matrix) for matrix in (found.A, found.B, found.C, found.D))
-    return LinearModel(A, B, C, D, states=states, inputs=inputs, outputs=outputs)
+    space = control.ss(system)
+    labels = (space.state_labels, space.input_labels, space.output_labels)
+    states, inputs, outputs = (tuple(map(Variable, names)) for names in labels)
+    return LinearModel(space.A, space.B, space.C, space.D, states=states, inputs=inputs, outputs=outputs)
 
 
 def import_control() -> Any:
@@ -106,7 +106,7 @@ class PlantModel:
     start: Floats
     held: Floats
 
-    def to_control(self, name: str = "plant") -> Any:
+    def to_control(self) -> Any:
         """A `control.NonlinearIOSystem`; dots in names become underscores."""
         control = import_control()
 
@@ -116,30 +116,23 @@ class PlantModel:
         def output(t: float, x: Floats, u: Floats, params: Mapping[str, Any]) -> Floats:
             return np.array(self.outputs(t, x, u)).ravel()
 
-        def names(variables: Sequence[Variable]) -> list[str]:
-            return [variable.name.replace(".", "_") for variable in variables]
-
-        parts = {"inputs": names(self.inputs), "outputs": names(self.output_variables), "states": names(self.states)}
-        return control.NonlinearIOSystem(update, output, name=name, dt=0, **parts)
+        names = _underscored(states=self.states, inputs=self.inputs, outputs=self.output_variables)
+        return control.NonlinearIOSystem(update, output, name="plant", dt=0, **names)
 
 
 def make_plant_model(
     what: System | Scenario,
     inputs: Sequence[str],
     outputs: Sequence[str] = (),
-    *,
-    at: Place = "start",
-    parameters: Mapping[str, float] | None = None,
 ) -> PlantModel:
-    """A scenario as a plant.
+    """A scenario as a plant, everything else as it starts.
 
     Args:
         inputs: tunable numbers (`drive.value`), or what sampled blocks hold (`loop.torque_command`).
         outputs: signals; all states by default.
-        at: where everything else is taken from, as `linearise` takes it.
     """
     system = what if isinstance(what, System) else assemble(what)
-    point = find_point(system, at, parameters)
+    point = find_point(system, "start")
     memory = [info.name for info in system.memory if not info.hidden]
     chosen = tuple(outputs) or tuple(name for name in system.state_names if name in system.signal_units)
     _check(system, inputs, chosen, [*system.places, *memory])

@@ -77,10 +77,8 @@ def respond(
         input, output: names; the only one where there is one.
         frequency: [Hz], increasing; by default a grid around the model's poles.
     """
-    column, row = (
-        choose_variable(input, model.inputs, "input", "frequency response"),
-        choose_variable(output, model.outputs, "output", "frequency response"),
-    )
+    column = choose_variable(input, model.inputs, "input", "frequency response")
+    row = choose_variable(output, model.outputs, "output", "frequency response")
     grid = choose_frequencies([model]) if frequency is None else np.atleast_1d(np.asarray(frequency, float))
     if grid.ndim != 1 or not grid.size or np.any(grid < 0) or np.any(np.diff(grid) <= 0) or not np.isfinite(grid).all():
         refuse("frequency", "must be increasing numbers of at least 0 Hz", source="frequency response")
@@ -167,16 +165,16 @@ def respond_to_step(
         time: [s], from 0 in even steps; by default until the slowest pole has settled or the fastest one has grown.
     """
     grid = choose_times(model) if time is None else np.asarray(time, float)
-    found = respond_to_input(model, np.full(grid.shape, height), grid, input, output)
-    column, row = model.inputs.index(found.input), model.outputs.index(found.output)
+    response = respond_to_input(model, np.full(grid.shape, height), grid, input, output)
+    column, row = model.inputs.index(response.input), model.outputs.index(response.output)
     if model.delays:
         poles = model.poles()
         rests = bool(poles.real.max(initial=-1.0) < -SLOWEST * np.abs(poles).max(initial=0.0))
         settled = height * float(model.transfer(0.0)[row, column].real) if rests else float("nan")
-        return replace(found, settled=settled)
+        return replace(response, settled=settled)
     step, now, following = _hold_straight(model.A, model.B[:, [column]], grid[1] - grid[0])
     pushed, at_once = height * (now + following)[:, 0], height * model.D[row, column]
-    return replace(found, settled=find_settled(step, pushed, model.C[row], at_once))
+    return replace(response, settled=find_settled(step, pushed, model.C[row], at_once))
 
 
 def find_settled(M: np.ndarray, b: np.ndarray, c: np.ndarray, d: float) -> float:
@@ -209,10 +207,8 @@ def respond_to_input(
     """
     grid, u = np.asarray(time, float), np.asarray(driven, float)
     _check_samples(grid, u)
-    column, row = (
-        choose_variable(*which, "time response")
-        for which in ((input, model.inputs, "input"), (output, model.outputs, "output"))
-    )
+    column = choose_variable(input, model.inputs, "input", "time response")
+    row = choose_variable(output, model.outputs, "output", "time response")
     within = _samples_within(model, grid)
     time = np.linspace(0.0, grid[-1], within * (grid.size - 1) + 1)
     fine = u if within == 1 else np.interp(time, grid, u)
@@ -260,22 +256,21 @@ def _hold_straight(A: np.ndarray, b: np.ndarray, h: float) -> tuple[np.ndarray, 
     whole = np.zeros((n + 2 * m, n + 2 * m))
     whole[:n, :n], whole[:n, n : n + m] = A * h, b * h
     whole[n : n + m, n + m :] = np.eye(m)
-    found = expm(whole)
-    level, slope = found[:n, n : n + m], found[:n, n + m :]
-    return found[:n, :n], level - slope, slope
+    step, level, slope = np.split(expm(whole)[:n], [n, n + m], axis=1)
+    return step, level - slope, slope
 
 
-def choose_times(model: LinearModel, count: int = TIME_POINTS) -> np.ndarray:
+def choose_times(model: LinearModel) -> np.ndarray:
     """Times [s] that show what a model's poles do, in even steps from 0."""
     poles = model.poles()
     sizes = np.abs(poles)
     moving = poles[sizes > SLOWEST * sizes.max(initial=0.0)]
     damped = moving[np.abs(moving.real) > LEAST_DAMPING * np.abs(moving)]
     if damped.real.max(initial=0.0) > 0:
-        return np.linspace(0, GROWN / damped.real.max(), count)
+        return np.linspace(0, GROWN / damped.real.max(), TIME_POINTS)
     ringing = moving[np.abs(moving.real) <= LEAST_DAMPING * np.abs(moving)]
     ends = [*(SETTLED / -damped.real), *(2 * np.pi * PERIODS / np.abs(ringing))]
-    return np.linspace(0, max(ends, default=1.0), count)
+    return np.linspace(0, max(ends, default=1.0), TIME_POINTS)
 
 
 def _check_samples(time: np.ndarray, driven: np.ndarray) -> None:

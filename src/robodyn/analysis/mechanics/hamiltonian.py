@@ -7,7 +7,6 @@ Without outer torques E is kept, and a symplectic method keeps it without drift 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,7 +21,7 @@ from robodyn.computation.dynamics import kinetic_energy, potential_energy, solve
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
 from robodyn.computation.simulation.starting import search_start
-from robodyn.description.model import ConstraintMethod, Recording, Scenario, Solver
+from robodyn.description.model import ConstraintMethod, Scenario, Solver
 
 MOMENTUM_UNITS = {"rad/s": "kg m^2/s", "m/s": "kg m/s"}
 
@@ -68,24 +67,11 @@ def hamiltonian_system(system: System) -> System:
     )
 
 
-def simulate_symplectic(
-    what: Scenario | System,
-    step: float,
-    *,
-    recording: Recording | None = None,
-    parameters: Mapping[str, float] | None = None,
-) -> Run:
-    """A run in momenta by RATTLE, with the constraints on the levels of positions and velocities in every step.
-
-    Args:
-        step: [s].
-        parameters: numbers of the scenario to change.
-    """
-    scenario = what.scenario if isinstance(what, System) else what
-    scenario = scenario.with_numbers(parameters or {})
+def simulate_symplectic(scenario: Scenario, step: float) -> Run:
+    """A run in momenta by RATTLE, with the constraints on the levels of positions and velocities in every step [s]."""
     if scenario.machine.all_constraints:
         scenario = replace(scenario, constraint_method=ConstraintMethod("index3"))
-    return simulate(hamiltonian_system(assemble(scenario)), Solver("rattle", step=step), recording=recording)
+    return simulate(hamiltonian_system(assemble(scenario)), Solver("rattle", step=step))
 
 
 @dataclass(frozen=True)

@@ -152,8 +152,8 @@ class MachineDynamics:
         return PointFunctions(system, columns)
 
 
-def compare_mechanics(first: Machine, second: Machine, states: int = 3) -> float:
-    """Largest difference of M and c at random states, over the largest entry; joints are paired by their names.
+def compare_mechanics(first: Machine, second: Machine) -> float:
+    """Largest difference of M and c at three random states, over the largest entry; joints are paired by their names.
 
     Raises:
         ModelError: where the joints of the two are not the same.
@@ -173,7 +173,7 @@ def compare_mechanics(first: Machine, second: Machine, states: int = 3) -> float
     q_pairs = [b.positions.index(name) for name in a.positions]
     v_pairs = [b.velocities.index(name) for name in a.velocities]
     orientations = {name.rpartition(".")[0] for name in a.positions if ".orientation." in name}
-    for _ in range(states):
+    for _ in range(3):
         q = generator.uniform(-1, 1, len(a.positions))
         v = generator.uniform(-1, 1, len(a.velocities))
         for head in orientations:

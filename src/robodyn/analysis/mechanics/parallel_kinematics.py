@@ -39,6 +39,8 @@ SINGULAR = 1e-6
 """Part of the greatest speed below which a position counts as singular."""
 SAME = 1e-6
 """Largest difference of actuated positions [rad or m] of branches that are the same."""
+TRIES, AROUND = 300, np.pi
+"""Guesses for branches, and how far from the start they are scattered [rad or m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,28 +206,25 @@ class ParallelKinematics:
         points = dict(zip(self.points, here.points.reshape(-1, 3), strict=True))
         return Posture(self.joints, found.z, here.s, points, found.steps, float(np.max(np.abs(found.residual))))
 
-    def branches(self, target: Any, *, around: float = np.pi, tries: int = 300, seed: int = 1) -> list[Posture]:
+    def branches(self, target: Any) -> list[Posture]:
         """All ways found to put the point at a target, the nearest to the start first.
 
         Postures with the same motor positions (angles modulo 2 pi) count once.
-
-        Args:
-            around: how far from the start guesses are scattered [rad or m].
         """
-        generator = np.random.default_rng(seed)
-        found: list[Posture] = []
+        generator = np.random.default_rng(1)
+        postures: list[Posture] = []
         begin = self.at(self.start).s
-        for k in range(tries):
-            guess = self.start + (k > 0) * around * generator.uniform(-1, 1, len(self.start))
+        for k in range(TRIES):
+            guess = self.start + (k > 0) * AROUND * generator.uniform(-1, 1, len(self.start))
             posture = self.inverse(target, guess)
             # Without whole revolutions of joints away from the start, where no constraint counts them.
             turns = np.array([state.unit == "rad" for state in self.system.states[: len(self.joints)]])
             apart = posture.q - self.start
             near = self.inverse(target, self.start + np.where(turns, np.angle(np.exp(1j * apart)), apart))
             posture = near if near.solved and near.iterations <= 1 else posture
-            if posture.solved and all(self._apart(posture.actuated, other.actuated) > SAME for other in found):
-                found.append(posture)
-        return sorted(found, key=lambda posture: self._apart(posture.actuated, begin))
+            if posture.solved and all(self._apart(posture.actuated, other.actuated) > SAME for other in postures):
+                postures.append(posture)
+        return sorted(postures, key=lambda posture: self._apart(posture.actuated, begin))
 
     def _apart(self, a: np.ndarray, b: np.ndarray) -> float:
         """Largest difference of two sets of motor positions, angles modulo 2 pi."""
@@ -320,26 +319,22 @@ class WorkspaceMap:
 def map_workspace(
     kinematics: ParallelKinematics,
     grid: Mapping[str, Sequence[float]],
-    *,
-    start: Posture | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
 ) -> WorkspaceMap:
     """Reach and condition of the kinematics' point on a grid of its positions.
 
     Args:
         grid: values along each of the kinematics' axes [m]; one value alone makes a plane or a line.
-        start: posture to begin from; by default that of the scenario's start values.
         limits: (lower, upper) of motor positions that bound what can be reached.
     """
     # Postures on the grid, from the start outwards, then how well conditioned each is.
     bounds = _find_bounds(kinematics, grid, limits or {})
     values = tuple(np.asarray(grid[axis], float) for axis in kinematics.axes)
-    begin = start or kinematics.forward(kinematics.at(kinematics.start).s)
-    found = dict(fill_grid(kinematics, values, begin, bounds))
-    shape = tuple(len(column) for column in values)
+    begin = kinematics.forward(kinematics.at(kinematics.start).s)
+    shape = tuple(map(len, values))
     measures = np.full((*shape, 3), np.nan)
     actuated = np.full((*shape, len(kinematics.actuated)), np.nan)
-    for place, posture in found.items():
+    for place, posture in fill_grid(kinematics, values, begin, bounds):
         here = kinematics.singularity(posture)
         measures[place] = here.condition, here.input, here.output
         actuated[place] = posture.actuated

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -141,7 +140,6 @@ def rank_parameters(
     parameters: Sequence[str],
     *,
     change: float | Mapping[str, float] = 0.1,
-    exact: bool = True,
     solver: Solver | None = None,
 ) -> SensitivityTable:
     """How much each measure of a run changes with each parameter.
@@ -150,7 +148,6 @@ def rank_parameters(
         measures: name -> function of a run that reads signals by name; smooth in their values.
         parameters: numbers of the scenario.
         change: relative, for all or by name; 0 leaves the finite changes out.
-        exact: whether derivatives are wanted.
 
     Raises:
         ModelError: for unknown names, a parameter that is 0 (it has no percent), or a run that could not go on.
@@ -159,8 +156,7 @@ def rank_parameters(
     system = assemble_tunable(scenario, parameters)
     base = simulate(system, solver)
     _require(base, "the scenario as it is")
-    signals = _signals_read(base, measures)
-    variation = prepare_variation(system, parameters, signals, solver, exact=exact)
+    variation = prepare_variation(system, parameters, _signals_read(base, measures), solver)
     _check(variation, changes)
     run = variation.run({})
     rows = []
@@ -169,12 +165,12 @@ def rank_parameters(
         ends = _finite_ends(variation, number.name, number.value, changes[number.name], measures)
         for name, measure in measures.items():
             lower, upper = ends.get(name, (None, None))
-            value = float(measure(run))
-            given = (number.name, number.unit, value, number.value, slopes.get(name), changes[number.name])
-            rows.append(Sensitivity(name, *given, lower, upper))
+            value, slope = float(measure(run)), slopes.get(name)
+            at = number.name, number.unit, value, number.value
+            rows.append(Sensitivity(name, *at, slope, changes[number.name], lower, upper))
     order = {name: k for k, name in enumerate(measures)}
     rows.sort(key=lambda row: (order[row.measure], -row.weight))
-    return SensitivityTable(tuple(rows), variation.reason if exact else "", run, variation.notes)
+    return SensitivityTable(tuple(rows), variation.reason, run, variation.notes)
 
 
 def choose_measure(scenario: Scenario, kind: str | None = None) -> tuple[str, str]:
@@ -192,14 +188,14 @@ def choose_measure(scenario: Scenario, kind: str | None = None) -> tuple[str, st
 
 
 @report_progress("trying all numbers of")
-def find_strongest(scenario: Scenario, measure: Measure, count: int = 10) -> tuple[list[str], str]:
-    """The numbers whose change by 1 % changes a measure most, the strongest first, and a sentence on those tried.
+def find_strongest(scenario: Scenario, measure: Measure) -> tuple[list[str], str]:
+    """The ten numbers whose change by 1 % changes a measure most, the strongest first, and a sentence on those tried.
 
     Tried are all that are inputs of the native code or can be made so and are not 0: neither start values nor what is
     folded into the code, such as sample times.
     """
-    given = {name: number.value for name, number in scenario.numbers().items() if not name.startswith(INITIAL)}
-    candidates = [name for name, value in given.items() if value != 0 and np.isfinite(value)]
+    values = {name: number.value for name, number in scenario.numbers().items() if not name.startswith(INITIAL)}
+    candidates = [name for name, value in values.items() if value != 0 and np.isfinite(value)]
     system = assemble_tunable(scenario, candidates)
     names = [name for name in candidates if name in system.places]
     base = simulate(system)
@@ -208,12 +204,12 @@ def find_strongest(scenario: Scenario, measure: Measure, count: int = 10) -> tup
     effects, failed = {}, []
     for name in names:
         try:
-            less, more = _finite_ends(variation, name, given[name], SCREENING, {"": measure})[""]
+            less, more = _finite_ends(variation, name, values[name], SCREENING, {"": measure})[""]
             effects[name] = abs(more - less)
         except ModelError:
             failed.append(name)
     effective = [name for name in effects if effects[name] > ROUNDING * max(effects.values())]
-    strongest = sorted(effective, key=lambda name: -effects[name])[:count]
+    strongest = sorted(effective, key=lambda name: -effects[name])[:10]
     note = f"the {len(strongest)} strongest of {len(names)} numbers"
     if failed:
         note += f"; not among them, since 1 % more or less ends the run: {', '.join(failed)}"
@@ -256,8 +252,7 @@ class _Reading(Run):
 
 def _signals_read(run: Run, measures: Mapping[str, Measure]) -> tuple[str, ...]:
     """The signals that the measures read, and their rates, which make the interpolation cubic."""
-    fields = {field.name: getattr(run, field.name) for field in dataclasses.fields(Run)}
-    watched = _Reading(**(fields | {"end": {}}))
+    watched = _Reading(**({field.name: getattr(run, field.name) for field in fields(Run)} | {"end": {}}))
     for measure in measures.values():
         measure(watched)
     read = list(watched.end) or list(run.names)
@@ -276,9 +271,8 @@ def move_signals(run: Run, parameter: str, change: float) -> Run:
     """The run as it would be, to first order, with another value of a parameter: `y + dy/dp change`."""
     names = [info.name for info in run.infos if sensitivity_name(info.name, parameter) in run]
     columns = [run[name].values + change * run[sensitivity_name(name, parameter)].values for name in names]
-    infos = [info for info in run.infos if info.name in names]
-    kept = tuple(dataclasses.replace(i, rate=i.rate if i.rate in names else None) for i in infos)
-    return dataclasses.replace(run, values=np.column_stack(columns), infos=kept, probes=None)
+    infos = [replace(i, rate=i.rate if i.rate in names else None) for i in run.infos if i.name in names]
+    return replace(run, values=np.column_stack(columns), infos=tuple(infos), probes=None)
 
 
 def _finite_ends(

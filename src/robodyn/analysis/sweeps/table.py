@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import sys
@@ -74,7 +73,7 @@ class SweepTable(RunTable, Displayed):
             axes.append(Varied(name, runs.units[name], places, index))
         grid = len(axes) == 1 or math.prod(len(axis.places) for axis in axes) == len(runs)
         return cls(
-            **{field.name: getattr(runs, field.name) for field in dataclasses.fields(RunTable)},
+            **vars(runs),
             axes=tuple(axes) if grid else (),
             drawn=() if grid else tuple(changing),
             wall_time=np.full(len(runs), np.nan),

@@ -186,8 +186,6 @@ def find_indices(
     measures: Sequence[str],
     *,
     points: int = POINTS,
-    seed: int = SEED,
-    threads: int | None = None,
 ) -> tuple[Mapping[str, tuple[Index, ...]], RunTable]:
     """Indices of each measure, the largest total first, and the table of all runs: points x (numbers + 2) of them.
 
@@ -209,17 +207,17 @@ def find_indices(
     flaws.raise_if_any(f"indices of '{system.scenario.name}'")
     names = [draw.label for draw in draws]
     problem = {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
-    shares = np.clip(sampler.sample(problem, points, calc_second_order=False, seed=seed), 1e-12, 1 - 1e-12)
+    shares = np.clip(sampler.sample(problem, points, calc_second_order=False, seed=SEED), 1e-12, 1 - 1e-12)
     values: dict[str, np.ndarray] = {}
     for k, draw in enumerate(draws):
         values |= dict(zip(draw.names, draw.place(shares[:, k]).T, strict=True))
-    table = simulate_many(what, values, measures=measures, threads=threads)
+    table = simulate_many(what, values, measures=measures)
     if table.failures:
         first = int(np.argmin(table.done))
         count = sum(table.failures.values())
         failed = f"{count} of {len(table)} runs cannot be used, the first is {first}: {table.sentences[first]}"
         refuse("random", failed, "narrow the distributions to what the machine can do", "indices")
-    settings = {"calc_second_order": False, "conf_level": CONFIDENCE, "seed": seed}
+    settings = {"calc_second_order": False, "conf_level": CONFIDENCE, "seed": SEED}
     return {name: _read(analyser.analyze(problem, y, **settings), names) for name, y in table.measures.items()}, table
 
 
@@ -232,5 +230,4 @@ def _load(name: str) -> Any:
 
 def _read(found: Mapping[str, np.ndarray], names: Sequence[str]) -> tuple[Index, ...]:
     columns = (found[key].tolist() for key in ("S1", "S1_conf", "ST", "ST_conf"))
-    indices = [Index(*row) for row in zip(names, *columns, strict=True)]
-    return tuple(sorted(indices, key=lambda one: -one.total))
+    return tuple(sorted(map(Index, names, *columns), key=lambda index: -index.total))

@@ -172,11 +172,9 @@ class CosimulationRun(Displayed):
         """What the coupling checked of itself; each unit's run has its own."""
         return self.coupling.certificate
 
-    def energy_error(self, connection: str | None = None) -> float:
-        """Energy created at a connection by the end [J]; at all of them together by default."""
-        final = self.coupling.final
-        wanted = [name for name in final if name.endswith(".energy_error")]
-        return sum(final[name] for name in wanted if connection in (None, name.removesuffix(".energy_error")))
+    def energy_error(self) -> float:
+        """Energy created at all connections together by the end [J]."""
+        return sum(value for name, value in self.coupling.final.items() if name.endswith(".energy_error"))
 
     def describe_steps(self) -> str:
         """How many macro steps there were, and how long they really were: events cut them, and the end the last one."""

@@ -237,18 +237,16 @@ def _foresee(system: System, M: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
     return M - (change + change.T) / 2, f + half * (by_q @ system.v + ca.jacobian(b, system.symbols.t))
 
 
-def reduce_system(
-    system: System, interface: str, x: np.ndarray, *, time: float = 0.0, length: float = 1.0
-) -> ReducedModel:
-    """The reduced interface model of a system at a state, with its numbers as described.
+def reduce_system(system: System, interface: str, x: np.ndarray) -> ReducedModel:
+    """The reduced interface model of a system at a state, at the time 0 and with its numbers as described.
 
     Args:
         x: continuous states in the order of `system.states`.
     """
     ports = PortFunctions(system)
     _, d, m, values = system.described
-    port = ports.port(interface, {}, length)
-    inputs = np.array([time]), np.asarray(x, float), d, m, ports.module.prepare(values)
+    port = ports.port(interface, {}, 1.0)
+    inputs = np.zeros(1), np.asarray(x, float), d, m, ports.module.prepare(values)
     port.arrays["term_values"][:] = ports.kernel(f"terms:{interface}")(*inputs)
     functions().interface_reduce(port.address)
     return port.taken

@@ -131,5 +131,9 @@ def expected_outputs(part: Interface) -> list[str]:
 
 def far_states(part: Interface) -> list[str]:
     """States of the far side behind an interface's stiffness: position, velocity, rotation since the exchange."""
-    turns = [f"{part.name}.far_turn.{row}" for row in part.row_names[3:]]
-    return [*part.names("far_position"), *part.names("far_velocity"), *turns]
+    return [*part.names("far_position"), *part.names("far_velocity"), *far_turns(part)]
+
+
+def far_turns(part: Interface) -> list[str]:
+    """Of these states the rotation."""
+    return [f"{part.name}.far_turn.{row}" for row in part.row_names[3:]]

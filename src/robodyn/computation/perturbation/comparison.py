@@ -16,7 +16,7 @@ from robodyn.computation.assembly import assemble
 from robodyn.computation.perturbation.perturbed import Perturbed
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import compile_system, simulate
-from robodyn.description.model import Recording, Scenario, Solver
+from robodyn.description.model import Recording, Scenario
 
 LEAST_TURNS, MOST_TURNS, LONGEST = 2, 7, 2.0
 """Turns that both ways are timed in: at most so many, no more after so many seconds; own choices."""
@@ -99,21 +99,21 @@ def compare_ways(
     scenario: Scenario,
     near: Perturbed | None = None,
     *,
-    solver: Solver | None = None,
     recording: Recording | None = None,
     signals: Sequence[str] = (),
-    bounds: Sequence[float] = BOUNDS,
 ) -> WayComparison:
     """Simulate a scenario in both ways, several times in turns, and compare.
 
     Args:
         near: made ready before; signals: patterns of those compared.
     """
-    near = near or Perturbed(scenario, solver=solver)
+    near = near or Perturbed(scenario)
     patterns = (recording or scenario.recording).signals
     full = compile_system(assemble(scenario, signals=patterns), near.solver, signals=patterns)
-    ways: list[Callable[[], Run]] = [partial(simulate, full, recording=recording)]
-    ways.append(partial(near.simulate, recording=recording))
+    ways: list[Callable[[], Run]] = [
+        partial(simulate, full, recording=recording),
+        partial(near.simulate, recording=recording),
+    ]
     # The first turn compiles and fills caches; the least of the others is what other work disturbed least.
     runs = [way() for way in ways]
     least, begun = [math.inf, math.inf], time.perf_counter()
@@ -124,9 +124,8 @@ def compare_ways(
             least[k] = min(least[k], time.process_time() - before)
         if turn + 1 >= LEAST_TURNS and time.perf_counter() - begun > LONGEST:
             break
-    chosen = choose_signals(runs[0], runs[1], signals)
-    differences = compare_runs(runs[0], runs[1], chosen, bounds)
-    return WayComparison(runs[0], runs[1], differences, *least)
+    differences = compare_runs(*runs, choose_signals(*runs, signals))
+    return WayComparison(*runs, differences, *least)
 
 
 @dataclass(frozen=True)
@@ -137,13 +136,10 @@ class Convergence:
     largest: tuple[float, ...]
 
 
-def find_convergence(
-    scenario: Scenario, points: Sequence[int], solver: Solver | None = None, signals: Sequence[str] = ()
-) -> Convergence:
+def find_convergence(scenario: Scenario, points: Sequence[int], signals: Sequence[str] = ()) -> Convergence:
     """How the difference shrinks with the number of points; what stays is of second order in the deviation."""
     largest = []
-    near = Perturbed(scenario, points=points[0], solver=solver)
-    nonlinear = simulate(scenario, near.solver)
+    near, nonlinear = Perturbed(scenario, points=points[0]), simulate(scenario)
     for count in points:
         near.use_points(count)
         run = near.simulate()

@@ -24,7 +24,6 @@ from robodyn.exchange.codegen.source import engine_files, generate_files, shown_
 
 UNIT_FILES = ("unit.h", "unit.c", "exchange.c", "start.c", "shortest.c", "text.c")
 """Of a model at work, what needs no interface of units."""
-PROGRAM_FILES = ("simulation.h", "main.c", "Makefile")
 
 
 @dataclass(frozen=True)
@@ -65,28 +64,26 @@ def write_c(
     """
     model, compiled = prepare_model(what, solver, inputs or {}, plain=False)
     contents = program_files(model)
-    agreement = None
-    if _has_compiler():
-        agreement = require_agreement(_compare_program(contents, simulate(compiled, model.solver)), model)
+    try:
+        find_compiler(host_platform())
+    except ModelError:
+        return write_folder(model, folder, contents, None)
+    agreement = require_agreement(_compare_program(contents, simulate(compiled, model.solver)), model)
     return write_folder(model, folder, contents, agreement)
 
 
 def program_files(model: ExportedModel) -> dict[str, str]:
     """All files of the folder by their names."""
-    names = files("robodyn.exchange.codegen") / "program"
-    sources = source_files(model)
-    texts = {name: (names / name).read_text(encoding="utf-8") for name in PROGRAM_FILES}
-    readme = Template((names / "README.md").read_text(encoding="utf-8"))
-    return texts | {"README.md": readme.substitute(describe_model(model))} | sources
-
-
-def source_files(model: ExportedModel) -> dict[str, str]:
-    """Engine and model."""
-    unit, names = unit_files(), files("robodyn.exchange.codegen") / "program"
-    texts = generate_files(model)[0] | engine_files() | {name: unit[name] for name in UNIT_FILES}
-    texts |= {name: (names / name).read_text(encoding="utf-8") for name in ("names.h", "simulation.c")}
-    texts["names.c"] = write_names(model)
-    return {f"source/{name}": text for name, text in sorted(texts.items())}
+    program, unit = files("robodyn.exchange.codegen") / "program", unit_files()
+    texts = {
+        name: (program / name).read_text(encoding="utf-8")
+        for name in ("simulation.h", "main.c", "Makefile", "README.md", "names.h", "simulation.c")
+    }
+    # Engine and model stand in a folder of their own.
+    sources = generate_files(model)[0] | engine_files() | {name: unit[name] for name in UNIT_FILES}
+    sources |= {"names.c": write_names(model)} | {name: texts.pop(name) for name in ("names.h", "simulation.c")}
+    texts["README.md"] = Template(texts["README.md"]).substitute(describe_model(model))
+    return texts | {f"source/{name}": text for name, text in sorted(sources.items())}
 
 
 def describe_model(model: ExportedModel) -> dict[str, object]:
@@ -124,14 +121,6 @@ def put_files(folder: Path, contents: Mapping[str, str | bytes]) -> None:
     for name, content in contents.items():
         with replacing(folder / name) as draft:
             draft.write_bytes(content if isinstance(content, bytes) else content.encode())
-
-
-def _has_compiler() -> bool:
-    try:
-        find_compiler(host_platform())
-    except ModelError:
-        return False
-    return True
 
 
 def _compare_program(contents: Mapping[str, str], run: Run) -> Agreement:

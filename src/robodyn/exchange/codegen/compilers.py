@@ -14,7 +14,7 @@ import platform
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -26,19 +26,6 @@ from robodyn.computation.engine.building import find_own_compiler
 from robodyn.computation.native.cache import key_of, load, save
 
 INCLUDED = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-
-
-def keep_object(command: Sequence[str], source: Path, made: Path, compile_it: Callable[[], None]) -> None:
-    """Put the object of a source file in its place: the one that is kept, or else a new one, which is kept then."""
-    # What comes before `-c` is the compiler with its flags.
-    compiler = tuple(command[: command.index("-c")])
-    key = key_of(["C object", _version(compiler), *command, *_read_all(source, made.parents[1])])
-    cached = load(key)
-    if cached is not None:
-        made.write_bytes(cached)
-        return
-    compile_it()
-    save(key, made.read_bytes())
 
 
 def _read_all(source: Path, top: Path) -> list[str]:
@@ -133,27 +120,19 @@ def compile_library(name: str, folder: Path, sources: Sequence[str], library: st
     Args:
         library: its name, which some platforms write into it: where it was made leaves no trace in it.
     """
-    place = folder / name
-    place.mkdir(exist_ok=True)
     compiler = [*find_compiler(name), *FLAGS]
-    objects = _compile_objects(compiler, name, place, sources)
     # Without symbols for debuggers a Windows library has no time of its making in it either.
     options = ["-s"] if name == "win64" else ["-lm"]
     options += [f"-Wl,-install_name,@rpath/{library}"] if name.startswith("darwin") else []
-    _call([*compiler, "-shared", *objects, "-o", library, *options], name, place)
-    return (place / library).read_bytes()
+    return _build(name, folder, sources, library, compiler, [*compiler, "-shared"], options).read_bytes()
 
 
 def compile_program(folder: Path, sources: Sequence[str], flags: Sequence[str] = ()) -> Path:
     """The program of C files in a folder, for the machine this runs on."""
     name = host_platform()
-    place = folder / name
-    place.mkdir(exist_ok=True)
     compiler = [*find_compiler(name), *FLAGS, "-I..", *flags]
-    objects = _compile_objects(compiler, name, place, sources)
-    program = place / ("program.exe" if name.startswith("win") else "program")
-    _call([*compiler, *objects, "-o", program.name, "-lm"], name, place)
-    return program
+    program = "program.exe" if name.startswith("win") else "program"
+    return _build(name, folder, sources, program, compiler, compiler, ["-lm"])
 
 
 def check_module_compiler() -> None:
@@ -167,29 +146,44 @@ def compile_module(folder: Path, sources: Sequence[str], exports: Sequence[str],
     """The WebAssembly module of C files in a folder; its C library is in the folder `library`."""
     check_module_compiler()
     zig = [sys.executable, "-m", "ziglang"]
-    place = folder / "wasm"
-    place.mkdir(exist_ok=True)
     # The objects that are kept are known by all that they are made of: by these headers too.
     headers = "".join(path.read_text(encoding="utf-8") for path in sorted((folder / "library").glob("*.h")))
     stamp = f"-DLIBRARY={hashlib.sha256(headers.encode()).hexdigest()[:16]}"
     compiler = [*zig, "cc", "-target", "wasm32-freestanding", *MODULE_FLAGS, "-I..", stamp]
-    objects = _compile_objects(compiler, "wasm", place, sources)
     exported = [f"--export={name}" for name in exports]
-    _call([*zig, "wasm-ld", *MODULE_LINKING, *objects, *exported, "-o", module], "wasm", place)
-    return (place / module).read_bytes()
+    linker = [*zig, "wasm-ld", *MODULE_LINKING]
+    return _build("wasm", folder, sources, module, compiler, linker, exported).read_bytes()
 
 
-def _compile_objects(compiler: Sequence[str], name: str, place: Path, sources: Sequence[str]) -> list[str]:
-    """Objects of the files in the folder above; several are compiled at a time, and what is kept not again."""
+def _build(
+    name: str,
+    folder: Path,
+    sources: Sequence[str],
+    product: str,
+    compiler: Sequence[str],
+    linker: Sequence[str],
+    options: Sequence[str],
+) -> Path:
+    """What a linker makes of the objects of files in a folder; several are compiled at a time, and what is kept not
+    again."""
+    place = folder / name
+    place.mkdir(exist_ok=True)
     objects = [f"{Path(source).stem}.o" for source in sources]
 
     def make(source: str, made: str) -> None:
         command = [*compiler, "-c", f"../{source}", "-o", made]
-        keep_object(command, place.parent / source, place / made, lambda: _call(command, name, place))
+        key = key_of(["C object", _version(tuple(compiler)), *command, *_read_all(folder / source, folder)])
+        cached = load(key)
+        if cached is not None:
+            (place / made).write_bytes(cached)
+        else:
+            _call(command, name, place)
+            save(key, (place / made).read_bytes())
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(make, sources, objects))
-    return objects
+    _call([*linker, *objects, "-o", product, *options], name, place)
+    return place / product
 
 
 def _call(command: list[str], name: str, place: Path) -> None:

@@ -183,41 +183,45 @@ class ExportedModel:
         return [places.get(info.name, -1) for info in self.outputs]
 
 
-def build_model(
-    system: System,
-    solver: Solver,
-    inputs: tuple[str, ...],
-    numbers: tuple[str, ...],
-    start: Start,
+def prepare_model(
+    what: Exported | ScenarioSequence,
+    solver: Solver | None,
+    inputs: Mapping[str, float | None],
     *,
-    whole_run: bool = False,
     plain: bool = True,
+    unit: bool = False,
     exchange: bool = False,
-    fixed: frozenset[str] = frozenset(),
-) -> ExportedModel:
-    """Everything a unit needs of a system.
+) -> tuple[ExportedModel, CompiledSystem]:
+    """A model, and the simulation of the same rounding.
 
     Args:
-        inputs: names of memory, numbers: of tunable numbers that are given from outside.
-        whole_run: whether it is to give the rows and events of a run: its signals, all guards, no slopes.
+        inputs: outputs of blocks and, of a unit, tunable numbers that come from outside, with their start values; None
+            for a number is its own value, for an output 0.
         plain: whether every operation is rounded by itself; otherwise the programs are those of the simulation.
+        unit: whether others move it; otherwise it gives the rows and events of a run: its signals, all guards, no
+            slopes.
         exchange: whether another integrator may carry the states.
-        fixed: parameters that no user may change.
 
     Raises:
-        ModelError: with every reason why it cannot be a unit.
+        ModelError: with every reason why it cannot be exported.
     """
+    system, numbers, fixed = _assemble(what, inputs, unit)
+    signals = tuple(name for name in inputs if name not in numbers)
+    solver = solver or system.scenario.solver
     check_parts(system, solver, exchange=exchange)
-    states = () if whole_run else system.state_names
-    patterns = (*system.scenario.recording.signals, *states)
+    patterns = (*system.scenario.recording.signals, *(system.state_names if unit else ()))
+    compiled = compile_system(system, solver, signals=patterns, plain=plain)
+
+    # What is called: the functions of a run, those of a unit in its own selection, and the search for a start.
     kernels = gather_functions(system, solver, patterns, watched=False, complete=True, traced=not plain)
-    names = () if whole_run else (*inputs, *numbers)
-    outputs = tuple(info for info in kernels.recorded if info.name not in names)
-    guards = tuple(guard for guard in system.discrete.guards if whole_run or guard.action or guard.terminal)
+    outside = (*signals, *numbers) if unit else ()
+    outputs = tuple(info for info in kernels.recorded if info.name not in outside)
+    guards = tuple(guard for guard in system.discrete.guards if not unit or guard.action or guard.terminal)
     search = trace_search(system)
-    chosen = {} if whole_run else _chosen_functions(system, outputs, guards, exchange)
+    chosen = _chosen_functions(system, outputs, guards, exchange) if unit else {}
     functions = {**kernels.functions, **chosen, **search.functions}
-    swept = frozenset(name for name, function in functions.items() if isinstance(function, Sweep))
+
+    # As programs, with the conditions of rates apart, and with what depends on parameters alone done once.
     read = {name: read_program(f.function if isinstance(f, Sweep) else f) for name, f in functions.items()}
     conditions = find_conditions({name: read[name] for name in driven_functions(read)}, system.limited)
     read |= conditions.programs
@@ -228,24 +232,30 @@ def build_model(
     programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
     driven = [programs[name] for name in driven_functions(programs) if solver.adaptive]
     if driven:
-        drives = find_time_signals(driven, INPUTS.index("t"), INPUTS.index("p"))
-        programs = {**programs, "drives": drives}
+        programs = {**programs, "drives": find_time_signals(driven, INPUTS.index("t"), INPUTS.index("p"))}
+
     breaks, break_start, deciding = trace_breaks(system)
     fixed |= deciding
     past, at_start = trace_past(system)
-    _check_free(system, numbers, fixed, at_start)
-    return ExportedModel(
+    flaws = FlawList()
+    for name in numbers:
+        if name in at_start:
+            flaws.add(f"inputs.{name}", "belongs to a delay, and can be set before the start only", "leave it out")
+        if name in fixed:
+            flaws.add(f"inputs.{name}", "decides where a reference jumps, and must stay as it is", "leave it out")
+    flaws.raise_if_any(f"unit of '{system.scenario.name}'")
+    model = ExportedModel(
         system=system,
         solver=solver,
         kernels=kernels,
-        start=start,
-        inputs=tuple(inputs),
-        numbers=tuple(numbers),
+        start=find_start(compiled, system.described_values),
+        inputs=signals,
+        numbers=numbers,
         outputs=outputs,
         guards=guards,
         programs=programs,
         conditions=conditions,
-        swept=swept,
+        swept=frozenset(name for name, function in functions.items() if isinstance(function, Sweep)),
         prelude=prelude,
         breaks=breaks,
         break_start=break_start,
@@ -256,6 +266,36 @@ def build_model(
         plain=plain,
         exchange=exchange,
     )
+    return model, compiled
+
+
+def _assemble(
+    what: Exported | ScenarioSequence, inputs: Mapping[str, float | None], unit: bool
+) -> tuple[System, tuple[str, ...], frozenset[str]]:
+    """The system, which of its inputs are numbers, and the numbers that its nominal motion was computed for."""
+    if isinstance(what, ScenarioSequence):
+        problem = "is a sequence of scenarios, whose phases end at events"
+        refuse("scenario", problem, "export one of its phases")
+    scenario, flaws = what.scenario if isinstance(what, Perturbed) else what, FlawList()
+    numbers = tuple(name for name in inputs if name in scenario.numbers())
+    signals = {name: value or 0.0 for name, value in inputs.items() if name not in numbers}
+    for name in () if unit else numbers:
+        flaws.add(f"inputs.{name}", "is a number", "declare it tunable: a parameter can be set at any time")
+    flaws.raise_if_any(f"code of '{scenario.name}'")
+    if isinstance(what, Perturbed):
+        if numbers:
+            refuse(f"inputs.{numbers[0]}", "is fixed near a nominal motion", "export the scenario itself")
+        if signals:
+            problem = "come from outside: the motion near a nominal one has its reference in it"
+            refuse("inputs", problem, "export the scenario itself")
+        return what.system, (), frozenset(what.nominal.parameters)
+    values = {name: value for name in numbers if (value := inputs[name]) is not None}
+    system = assemble(scenario.with_numbers(values), inputs=signals)
+    for name in numbers:
+        if name not in system.places:
+            flaws.add(f"inputs.{name}", "is built into the code", "declare it tunable in the machine")
+    flaws.raise_if_any(f"unit of '{system.scenario.name}'")
+    return system, numbers, frozenset()
 
 
 def check_parts(system: System, solver: Solver, *, exchange: bool = False) -> None:
@@ -276,16 +316,6 @@ def check_parts(system: System, solver: Solver, *, exchange: bool = False) -> No
             flaws.add(f"events.{guard.name}", "its action is Python, which a unit does without", "let it be traced")
     if solver.max_wall_time is not None:
         flaws.add("solver.max_wall_time", "has no effect in a unit, whose importer watches the clock", "leave it out")
-    flaws.raise_if_any(f"unit of '{system.scenario.name}'")
-
-
-def _check_free(system: System, numbers: tuple[str, ...], fixed: frozenset[str], at_start: frozenset[str]) -> None:
-    flaws = FlawList()
-    for name in numbers:
-        if name in at_start:
-            flaws.add(f"inputs.{name}", "belongs to a delay, and can be set before the start only", "leave it out")
-        if name in fixed:
-            flaws.add(f"inputs.{name}", "decides where a reference jumps, and must stay as it is", "leave it out")
     flaws.raise_if_any(f"unit of '{system.scenario.name}'")
 
 
@@ -344,49 +374,3 @@ def trace_past(system: System) -> tuple[Program, frozenset[str]]:
     column = [p[places[name]] if name in places else ca.SX(value) for name, value in values.items()]
     function = ca.Function("past", [p], [ca.densify(to_column(column))])
     return read_program(function), frozenset(values.keys() & places.keys())
-
-
-def prepare_model(
-    what: Exported | ScenarioSequence, solver: Solver | None, inputs: Mapping[str, float | None], *, plain: bool
-) -> tuple[ExportedModel, CompiledSystem]:
-    """The model of a whole run, and the simulation of the same rounding.
-
-    Raises:
-        ModelError: with every reason why it cannot be exported.
-    """
-    if isinstance(what, ScenarioSequence):
-        problem = "is a sequence of scenarios, whose phases end at events"
-        refuse("scenario", problem, "export one of its phases")
-    _check_inputs(scenario_of(what), inputs)
-    signals = {name: value or 0.0 for name, value in inputs.items()}
-    system, fixed = assemble_exported(what, signals)
-    solver = solver or system.scenario.solver
-    check_parts(system, solver)
-    compiled = compile_system(system, solver, plain=plain)
-    start = find_start(compiled, compiled.system.described_values)
-    model = build_model(system, solver, tuple(signals), (), start, whole_run=True, plain=plain, fixed=fixed)
-    return model, compiled
-
-
-def scenario_of(what: Exported) -> Scenario:
-    """The scenario that is exported, in full or near its nominal motion."""
-    return what.scenario if isinstance(what, Perturbed) else what
-
-
-def assemble_exported(what: Exported, inputs: Mapping[str, float]) -> tuple[System, frozenset[str]]:
-    """The system that is exported, and the numbers that its nominal motion was computed for, which stay as they are."""
-    if not isinstance(what, Perturbed):
-        return assemble(what, inputs=inputs), frozenset()
-    if inputs:
-        problem = "come from outside: the motion near a nominal one has its reference in it"
-        refuse("inputs", problem, "export the scenario itself")
-    return what.system, frozenset(what.nominal.parameters)
-
-
-def _check_inputs(scenario: Scenario, inputs: Mapping[str, float | None]) -> None:
-    """Numbers need not be declared: they are parameters, if they are tunable."""
-    flaws, numbers = FlawList(), scenario.numbers()
-    for name in inputs:
-        if name in numbers:
-            flaws.add(f"inputs.{name}", "is a number", "declare it tunable: a parameter can be set at any time")
-    flaws.raise_if_any(f"code of '{scenario.name}'")

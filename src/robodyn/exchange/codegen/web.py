@@ -160,7 +160,7 @@ class LiveModel:
 
 
 @report_progress("compiling for browsers")
-def make_live(scenario: Scenario, solver: Solver | None = None, *, sliders: Sequence[str] = ()) -> LiveModel:
+def make_live(scenario: Scenario, *, sliders: Sequence[str] = ()) -> LiveModel:
     """A scenario with its engine for a page.
 
     Args:
@@ -173,7 +173,7 @@ def make_live(scenario: Scenario, solver: Solver | None = None, *, sliders: Sequ
     check_module_compiler()
     if isinstance(scenario, Scenario):
         scenario = _make_tunable(scenario, sliders)
-    model, compiled = prepare_model(scenario, solver, {}, plain=True)
+    model, compiled = prepare_model(scenario, None, {}, plain=True)
     chosen = _choose_numbers(model, sliders)
     run = simulate(compiled, model.solver)
     names = [info.name for info in model.outputs]

@@ -24,7 +24,7 @@ import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
 from robodyn.computation.cosimulation import InterfaceMotion, ReducedModel, model_from_mobility
-from robodyn.computation.cosimulation.scenario_inputs import MEAN
+from robodyn.computation.cosimulation.scenario_inputs import MEAN, far_turns
 from robodyn.computation.results import Outcome
 from robodyn.description.files.reading import TableReader
 from robodyn.description.files.table import FAILED, TomlTable
@@ -88,7 +88,7 @@ class InterfaceFmu(FmuUnit):
         passed = self.time - self._since
         if passed > 0 and self._impulse:
             forces = np.array([found[name] - self._impulse[name] for name in part.names("impulse")]) / passed
-        return dict(zip(part.names(MEAN), forces.tolist(), strict=True))
+        return _by_name(part, **{MEAN: forces})
 
     def advance(self, time: float, step: float) -> Outcome | None:
         """Go from one communication point to the next."""
@@ -105,15 +105,14 @@ class InterfaceFmu(FmuUnit):
         elif part.takes == "force":
             mobility = self.derivatives(rows, forces)
         else:
-            far = (*part.names("far_position"), *_turns(part))
+            far = (*part.names("far_position"), *far_turns(part))
             slopes = self.derivatives((*rows, *forces), far)
             mobility = np.linalg.solve(slopes[len(rows) :].T, slopes[: len(rows)].T).T
         if not part.rigid:
             free = np.array(self._get(rows)) - mobility @ np.array(self._get(forces))
-        rotation = np.array(self._get(part.names("orientation"))).reshape(3, 3) if part.rotates else None
-        motion = InterfaceMotion(
-            np.array(self._get(part.names("position"))), np.array(self._get(part.names("velocity"))), rotation
-        )
+        keys = ("position", "velocity", *(["orientation"] if part.rotates else []))
+        position, velocity, *rotation = (np.array(self._get(part.names(key))) for key in keys)
+        motion = InterfaceMotion(position, velocity, rotation[0].reshape(3, 3) if rotation else None)
         return model_from_mobility(mobility, free, motion, self.length)
 
     def _detach(self, part: Interface) -> tuple[np.ndarray, np.ndarray]:
@@ -132,19 +131,15 @@ class InterfaceFmu(FmuUnit):
         part = self.interfaces[interface]
         rows = np.tril_indices(len(part.row_names))
         if part.rigid:
-            values = dict(zip(part.names("far_inertia"), model.inertia[rows].tolist(), strict=True))
-            self.change(values | dict(zip(part.names("far_force"), model.force.tolist(), strict=True)))
+            self.change(_by_name(part, far_inertia=model.inertia[rows], far_force=model.force))
             return
         assert motion is not None
-        values = dict(zip(part.names("far_mobility"), model.mobility[rows].tolist(), strict=True))
-        values |= dict(zip(part.names("far_acceleration"), model.acceleration.tolist(), strict=True))
+        values = _by_name(part, far_mobility=model.mobility[rows], far_acceleration=model.acceleration)
         if motion.rotation is not None:
-            values |= dict(zip(part.names("far_orientation"), motion.rotation.ravel().tolist(), strict=True))
-        states = dict(zip(part.names("far_position"), motion.position.tolist(), strict=True))
-        states |= dict(zip(part.names("far_velocity"), motion.velocity.tolist(), strict=True))
-        states |= dict.fromkeys(_turns(part), 0.0)
-        values |= {f"initial.{name}": value for name, value in states.items()}
-        self.change(values)
+            values |= _by_name(part, far_orientation=motion.rotation)
+        states = _by_name(part, far_position=motion.position, far_velocity=motion.velocity)
+        states |= dict.fromkeys(far_turns(part), 0.0)
+        self.change(values | {f"initial.{name}": value for name, value in states.items()})
 
     def save(self) -> Any:
         """The present state, to come back to."""
@@ -171,9 +166,12 @@ class InterfaceFmu(FmuUnit):
         flaws.raise_if_any(f"unit '{self.name}'")
 
 
-def _turns(part: Interface) -> tuple[str, ...]:
-    """States of the far side's rotation since the last exchange."""
-    return tuple(f"{part.name}.far_turn.{row}" for row in part.row_names[3:])
+def _by_name(part: Interface, **quantities: np.ndarray) -> dict[str, float]:
+    """Values of an interface's quantities by the names of their entries, matrices row by row."""
+    values: dict[str, float] = {}
+    for key, array in quantities.items():
+        values |= dict(zip(part.names(key), array.ravel().tolist(), strict=True))
+    return values
 
 
 @dataclass(frozen=True)

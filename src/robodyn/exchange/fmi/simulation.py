@@ -7,17 +7,16 @@ import math
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from robodyn.base.errors import FlawList, nearest, refuse
+from robodyn.base.signals import find_unmatched, fits
 from robodyn.computation.cosimulation.record import UnitRecord
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, Statistics
 from robodyn.exchange.fmi.archive import read_description
 from robodyn.exchange.fmi.unit import SAME, FmuUnit
-from robodyn.exchange.fmi.unit_variables import UnitVariable
 
 Progress = Callable[[float, float, int], None]
 STEPS = 500
@@ -131,24 +130,20 @@ def _check_steps(unit: FmuUnit, experiment: FmuExperiment) -> None:
 
 def _choose(unit: FmuUnit, patterns: Sequence[str] | None) -> dict[str, str]:
     """Names and units of measure of what is recorded."""
-    known = {name: variable.unit for name, variable in unit.variables.items() if _moves(variable)}
+    moving = {
+        name: variable.unit
+        for name, variable in unit.variables.items()
+        if variable.causality in ("output", "local", "input") and variable.variability in ("continuous", "discrete")
+    }
     if not patterns:
-        return dict(unit.outputs) or known
+        return dict(unit.outputs) or moving
     flaws = FlawList()
-    for pattern in patterns:
-        # Brackets are of arrays here, no pattern of characters.
-        if not any(_matches(name, pattern) for name in known):
-            flaws.add(f"signal {pattern}", "is no variable of the unit that moves", nearest(pattern, known))
+    # Brackets are of arrays here, no pattern of characters.
+    plain = {pattern.replace("[", "[[]"): pattern for pattern in patterns}
+    for pattern in find_unmatched(plain, moving):
+        flaws.add(f"signal {plain[pattern]}", "is no variable of the unit that moves", nearest(plain[pattern], moving))
     flaws.raise_if_any(unit.name)
-    return {name: measure for name, measure in known.items() if any(_matches(name, p) for p in patterns)}
-
-
-def _matches(name: str, pattern: str) -> bool:
-    return fnmatchcase(name, pattern.replace("[", "[[]"))
-
-
-def _moves(variable: UnitVariable) -> bool:
-    return variable.causality in ("output", "local", "input") and variable.variability in ("continuous", "discrete")
+    return {name: measure for name, measure in moving.items() if fits(name, plain)}
 
 
 def _run(unit: FmuUnit, experiment: FmuExperiment, path: Path, progress: Progress | None) -> Run:

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.base.atomic import replacing
-from robodyn.base.errors import FlawList, nearest, refuse
+from robodyn.base.errors import nearest, refuse
 from robodyn.base.waiting import report_progress
-from robodyn.computation.assembly import System
 from robodyn.computation.engine import EngineRecording
 from robodyn.computation.engine.binding import functions
 from robodyn.computation.engine.integrate import Integration
@@ -25,9 +24,7 @@ from robodyn.computation.engine.trajectory import Status
 from robodyn.computation.simulation import simulate
 from robodyn.computation.simulation.batch import BatchRunner, RunInputs
 from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.run_functions import compile_system
-from robodyn.computation.simulation.starting import find_start
-from robodyn.description.model import Scenario, Solver
+from robodyn.description.model import Solver
 from robodyn.exchange.codegen.comparison import (
     Agreement,
     choose_times,
@@ -43,14 +40,7 @@ from robodyn.exchange.codegen.compilers import (
     find_compiler,
     host_platform,
 )
-from robodyn.exchange.codegen.model import (
-    Exported,
-    ExportedModel,
-    assemble_exported,
-    build_model,
-    check_parts,
-    scenario_of,
-)
+from robodyn.exchange.codegen.model import Exported, ExportedModel, prepare_model
 from robodyn.exchange.codegen.source import engine_files, generate_files, unit_files
 from robodyn.exchange.fmi.archive import Archive
 from robodyn.exchange.fmi.description import KINDS, UnitHeader, describe_unit, list_variables, write_build_description
@@ -308,11 +298,17 @@ def write_fmu(
     names = choose_platforms(platforms)
     for name in (*names, host_platform()):
         find_compiler(name)
-    model, compiled = _prepare(what, solver, inputs or {}, exchange=kind != "cs")
+    model, compiled = prepare_model(what, solver, inputs or {}, unit=True, exchange=kind != "cs")
     with tempfile.TemporaryDirectory() as folder:
         draft = _generate(model, fmi, kind, Path(folder))
-        binaries = {name: _compile(draft, name) for name in dict.fromkeys((*names, host_platform()))}
-        agreement, motion = _check(draft, model, compiled, binaries[host_platform()])
+        binaries = {}
+        for name in dict.fromkeys((*names, host_platform())):
+            library = Path(draft.place(name)).name
+            binaries[name] = compile_library(name, draft.folder, draft.unit.sources, library)
+        # It is written only if it gives the simulation's numbers here.
+        trial = draft.folder / "unit.fmu"
+        _pack(trial, draft.contents | {draft.place(host_platform()): binaries[host_platform()]})
+        agreement, motion = check_unit(trial, KINDS[kind], model, compiled)
     contents = draft.contents | {draft.place(name): binaries[name] for name in names}
     with replacing(path) as file:
         _pack(file, contents)
@@ -330,37 +326,6 @@ def write_fmu(
         agreement=agreement,
         motion=motion,
     )
-
-
-def _prepare(
-    what: Exported, solver: Solver | None, inputs: Mapping[str, float | None], *, exchange: bool
-) -> tuple[ExportedModel, CompiledSystem]:
-    """The model, and the simulation it is compared with."""
-    numbers = [name for name in inputs if name in scenario_of(what).numbers()]
-    if isinstance(what, Scenario):
-        what = what.with_numbers({name: value for name in numbers if (value := inputs[name]) is not None})
-    elif numbers:
-        refuse(f"inputs.{numbers[0]}", "is fixed near a nominal motion", "export the scenario itself")
-    signals = {name: value or 0.0 for name, value in inputs.items() if name not in numbers}
-    system, fixed = assemble_exported(what, signals)
-    scenario = system.scenario
-    _check_tunable(system, numbers)
-    solver = solver or scenario.solver
-    check_parts(system, solver, exchange=exchange)
-    recorded = (*scenario.recording.signals, *system.state_names)
-    # Both round every operation by itself: what differs is then not rounding.
-    compiled = compile_system(system, solver, signals=recorded, plain=True)
-    start = find_start(compiled, compiled.system.described_values)
-    names = tuple(signals), tuple(numbers)
-    return build_model(system, solver, *names, start, exchange=exchange, fixed=fixed), compiled
-
-
-def _check_tunable(system: System, numbers: Sequence[str]) -> None:
-    flaws = FlawList()
-    for name in numbers:
-        if name not in system.places:
-            flaws.add(f"inputs.{name}", "is built into the code", "declare it tunable in the machine")
-    flaws.raise_if_any(f"unit of '{system.scenario.name}'")
 
 
 @dataclass(frozen=True)
@@ -395,19 +360,6 @@ def _generate(model: ExportedModel, fmi: int, kind: str, folder: Path) -> _Draft
     if fmi == 3:
         contents["sources/buildDescription.xml"] = write_build_description(identifier, sources)
     return _Draft(unit, folder, contents)
-
-
-def _compile(draft: _Draft, platform: str) -> bytes:
-    library = f"{draft.unit.identifier}{PLATFORMS[platform].suffix}"
-    return compile_library(platform, draft.folder, draft.unit.sources, library)
-
-
-def _check(
-    draft: _Draft, model: ExportedModel, compiled: CompiledSystem, binary: bytes
-) -> tuple[Agreement, Agreement | None]:
-    path = draft.folder / "unit.fmu"
-    _pack(path, draft.contents | {draft.place(host_platform()): binary})
-    return check_unit(path, KINDS[draft.unit.kind], model, compiled)
 
 
 def _pack(path: Path, contents: Mapping[str, bytes]) -> None:
