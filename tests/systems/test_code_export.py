@@ -162,7 +162,10 @@ def test_a_run_that_fails_fails_alike(tmp_path):
 
 
 def test_without_a_compiler_it_is_written_unchecked(tmp_path, monkeypatch):
-    monkeypatch.setattr(c_folder, "_has_compiler", lambda: False)
+    def find_none(platform):
+        raise ModelError([], platform)
+
+    monkeypatch.setattr(c_folder, "find_compiler", find_none)
     made = write_c(find_scenario("pendulum"), tmp_path)
     assert made.agreement is None
     assert (tmp_path / "source" / "model.c").exists()

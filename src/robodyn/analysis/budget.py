@@ -509,7 +509,15 @@ def _make_law(
         return {key: _add(linear[key], given[WEIGHT], exact[key], without[key]) for key in linear}
 
     law.__name__ = f"{function.__name__ if inspect.isroutine(function) else 'law'}_of_the_twin"
-    law.__signature__ = _signature(block, (*seen, *limited))  # type: ignore[attr-defined]
+    # The law's own arguments and some more, and the weight.
+    arguments = arguments_of(block.function)
+    signals = [argument.name for argument in arguments if not argument.keyword_only]
+    numbers = [argument.name for argument in arguments if argument.keyword_only]
+    parameters = [
+        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in (*signals, *seen, *limited)
+    ]
+    parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in (*numbers, WEIGHT)]
+    law.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     # States and memory as the law has them; limits and what it locates are the original's.
     bare = {name: name.removeprefix("actual_") for name in seen}
     units = dict(block.info.units) | {
@@ -517,16 +525,6 @@ def _make_law(
     }
     law.law_info = LawInfo(units, block.info.states, block.info.memory, folded=block.info.folded)  # type: ignore[attr-defined]
     return law
-
-
-def _signature(block: Block, more: tuple[str, ...]) -> inspect.Signature:
-    """The law's own arguments and some more, and the weight."""
-    arguments = arguments_of(block.function)
-    signals = [argument.name for argument in arguments if not argument.keyword_only]
-    numbers = [argument.name for argument in arguments if argument.keyword_only]
-    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in (*signals, *more)]
-    parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in (*numbers, WEIGHT)]
-    return inspect.Signature(parameters)
 
 
 def _add(linear: Any, weight: Any, exact: Any, without: Any) -> Any:
@@ -767,19 +765,18 @@ def split_deviation(
     # Motions near the nominal one, with a linear twin beside them; where it has none, non-linear ones.
     why = why_no_twin(scenario)
     if why:
-        system, twin = assemble(scenario), None
-        causes = find_sources(scenario)
+        system, twin, causes = assemble(scenario), None, find_sources(scenario)
     else:
         near = Perturbed(what, points=points, solver=solver)
         scenario, solver, system = near.scenario, near.solver, near.equations.scope.system
         twin = find_twin(near)
-        causes = twin.causes
+        causes = dict(twin.causes)
     chosen = choose_signals(system, signals, twin)
     recording = choose_recording(scenario, (*chosen, *choose_along(system, along)))
     bare = leave_out(scenario, causes)
-    full = partial(simulate, solver=solver, recording=recording)
+    full: Callable[[Scenario | System], Run] = partial(simulate, solver=solver, recording=recording)
     if twin is None:
-        alone = full
+        alone: Callable[[Scenario], Run] = full
         run = move("all causes", partial(full, system))
         moved = [_values(move("no cause", partial(full, bare)), chosen)]
         perturbed = _values(run, chosen)

@@ -110,11 +110,6 @@ class MacroSteps:
         self.coupling = couple_units(units, connections, signal_connections, None, settings)
         self.units = {unit.name: unit for unit in units}
         self.settings, self.time = settings, time
-        self._go_there()
-        self.coupling.carry_out(functions().coupling_save)
-        self._passing = self._find_passing()
-
-    def _go_there(self) -> None:
         coupling = self.coupling
         coupling.progress = lambda time, step, steps: None
         asked = coupling.carry_out(functions().coupling_advance)
@@ -124,6 +119,8 @@ class MacroSteps:
         coupling.native.set(row_capacity=1, first_step=math.inf)
         for end in np.linspace(0.0, self.time, math.ceil(self.time / self.settings.step) + 1).tolist()[1:]:
             _advance(coupling, end)
+        self.coupling.carry_out(functions().coupling_save)
+        self._passing = self._find_passing()
 
     def jacobian(self, step: float, disturbance: float = DISTURBANCE) -> np.ndarray:
         """dF/dz of a macro step [s], (n, n)."""
@@ -135,7 +132,10 @@ class MacroSteps:
             for sign in (1.0, -1.0):
                 moved = z.copy()
                 moved[k] += sign * disturbance
-                ends.append(self._end(moved, step))
+                self._begin(step)
+                self._write(moved)
+                _advance(self.coupling, self.time + step)
+                ends.append(self._read())
             columns.append((ends[0] - ends[1]) / (2 * disturbance))
         return np.column_stack(columns)
 
@@ -175,12 +175,6 @@ class MacroSteps:
         self.coupling.native.fields.time = self.time
         for memory in _memories(self.coupling):
             memory.fill(self.time, step)
-
-    def _end(self, z: np.ndarray, step: float) -> np.ndarray:
-        self._begin(step)
-        self._write(z)
-        _advance(self.coupling, self.time + step)
-        return self._read()
 
     def _read(self) -> np.ndarray:
         parts = []

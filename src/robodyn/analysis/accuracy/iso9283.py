@@ -94,7 +94,12 @@ def find_corners(law: PathDeviation) -> tuple[Corner, ...]:
     """Corners between straight parts that follow each other, with what rounds them between: others are rests."""
     knots, place, tangent, bend = (np.array(rows) for rows in (law.knots, law.place, law.tangent, law.bend))
     straight = np.linalg.norm(bend, axis=1) < STRAIGHT
-    pieces = _pieces(knots, straight, tangent)
+    # First and last row of every straight part.
+    found: list[tuple[int, int]] = []
+    for k in np.flatnonzero(straight):
+        joined = found and found[-1][1] == k - 1 and np.allclose(tangent[k], tangent[k - 1], atol=1e-9)
+        found = [*found[:-1], (found[-1][0], int(k))] if joined else [*found, (int(k), int(k))]
+    pieces = [(a, b) for a, b in found if knots[b] > knots[a]]
     corners = []
     for (a, b), (c, d) in zip(pieces[:-1], pieces[1:], strict=True):
         u, w = tangent[b], tangent[c]
@@ -106,15 +111,6 @@ def find_corners(law: PathDeviation) -> tuple[Corner, ...]:
         reach = min(np.linalg.norm(corner - place[a]), np.linalg.norm(place[d] - corner))
         corners.append(Corner(corner, u, w, float(reach)))
     return tuple(corners)
-
-
-def _pieces(knots: Floats, straight: Floats, tangent: Floats) -> list[tuple[int, int]]:
-    """First and last row of every straight part."""
-    found: list[tuple[int, int]] = []
-    for k in np.flatnonzero(straight):
-        joined = found and found[-1][1] == k - 1 and np.allclose(tangent[k], tangent[k - 1], atol=1e-9)
-        found = [*found[:-1], (found[-1][0], int(k))] if joined else [*found, (int(k), int(k))]
-    return [(a, b) for a, b in found if knots[b] > knots[a]]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from robodyn.analysis.accuracy import iso9283
-from robodyn.analysis.accuracy.iso9283 import PARTS, Corner, FollowedPath, find_followed, measure_turns
+from robodyn.analysis.accuracy.iso9283 import PARTS, FollowedPath, find_followed, measure_turns
 from robodyn.analysis.budget import REMAINDER, split_deviation
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
@@ -476,20 +476,18 @@ def _corners(cycles: Cycles, notes: list[str]) -> list[Figure]:
     corners = []
     tracks = cycles.tool[: iso9283.CORNER_CYCLES]
     for number, corner in enumerate(cycles.followed.corners, start=1):
-        figures = iso9283.measure_corner(_near(tracks, corner), corner.place, corner.before, corner.after)
+        # The rows of all tracks from where the first is nearest to reach the corner on.
+        apart = np.linalg.norm(tracks[0] - corner.place, axis=1)
+        near = np.flatnonzero(apart <= corner.reach)
+        figures = iso9283.measure_corner(
+            (tracks[:, near[0] : near[-1] + 1] if near.size else tracks), corner.place, corner.before, corner.after
+        )
         name = f"corner {number}"
         corners += [
             Figure("CR", f"cornering round-off error, {name}", "min |p - corner|", len(tracks), figures.rounding, "m"),
             Figure("CO", f"cornering overshoot, {name}", "max beyond the line", len(tracks), figures.overshoot, "m"),
         ]
     return corners
-
-
-def _near(tracks: Floats, corner: Corner) -> Floats:
-    """The rows of all tracks from where the first is nearest to reach the corner on."""
-    apart = np.linalg.norm(tracks[0] - corner.place, axis=1)
-    near = np.flatnonzero(apart <= corner.reach)
-    return tracks[:, near[0] : near[-1] + 1] if near.size else tracks
 
 
 def _with_causes(

@@ -135,7 +135,14 @@ def make_plant_model(
     point = find_point(system, "start")
     memory = [info.name for info in system.memory if not info.hidden]
     chosen = tuple(outputs) or tuple(name for name in system.state_names if name in system.signal_units)
-    _check(system, inputs, chosen, [*system.places, *memory])
+    flaws = FlawList()
+    if system.delays:
+        flaws.add("delays", "a state-space model has none", "leave them out, or give them to the tool")
+    flaws.add_unknown(inputs, [*system.places, *memory], "is no tunable number and no held signal", "inputs")
+    if len(set(inputs)) < len(inputs):
+        flaws.add("inputs", "one is named twice")
+    flaws.add_unknown(chosen, system.signal_names, "there is no such signal", "outputs")
+    flaws.raise_if_any(f"plant of '{system.scenario.name}'")
     n = system.n_moving
     u, x, t = ca.SX.sym("u", len(inputs)), ca.SX.sym("x", n), ca.SX.sym("t")
     m, p = ca.SX(point.m), ca.SX(point.p)
@@ -159,14 +166,3 @@ def make_plant_model(
         point.x[:n].copy(),
         np.array(held),
     )
-
-
-def _check(system: System, inputs: Sequence[str], outputs: Sequence[str], known: Sequence[str]) -> None:
-    flaws = FlawList()
-    if system.delays:
-        flaws.add("delays", "a state-space model has none", "leave them out, or give them to the tool")
-    flaws.add_unknown(inputs, known, "is no tunable number and no held signal", "inputs")
-    if len(set(inputs)) < len(inputs):
-        flaws.add("inputs", "one is named twice")
-    flaws.add_unknown(outputs, system.signal_names, "there is no such signal", "outputs")
-    flaws.raise_if_any(f"plant of '{system.scenario.name}'")

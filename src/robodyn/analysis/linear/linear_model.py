@@ -81,9 +81,15 @@ class LinearModel(Displayed):
             ("outputs", Variable),
             ("delays", DelayedSignal),
         ):
-            _check_kinds(flaws, part, getattr(self, part), kind)
+            for k, entry in enumerate(getattr(self, part)):
+                if not isinstance(entry, kind):
+                    flaws.add(f"{part}[{k}]", f"must be a {kind.__name__}, is {entry!r}")
         flaws.raise_if_any("linear model")
-        sizes = self._sizes()
+        # How many x, u, y and d there are, as the matrices that are given say; else as many as are named.
+        shapes = {key: np.atleast_2d(np.asarray(getattr(self, key))).shape for key in MATRICES}
+        sizes = {"x": shapes["A"][0], "d": len(self.delays), "u": len(self.inputs), "y": len(self.outputs)}
+        sizes["u"] = max([shapes[key][1] for key in "BDG" if 0 not in shapes[key]], default=sizes["u"])
+        sizes["y"] = max([shapes[key][0] for key in "CDK" if 0 not in shapes[key]], default=sizes["y"])
         for key, (row, column) in MATRICES.items():
             matrix = np.atleast_2d(np.array(getattr(self, key), float))
             shape = (sizes[row], sizes[column])
@@ -104,14 +110,6 @@ class LinearModel(Displayed):
                 flaws.add(f"delays.{delay.name}", f"must be positive, is {delay.time:g} s", "leave it out")
         object.__setattr__(self, "delays", tuple(self.delays))
         flaws.raise_if_any("linear model")
-
-    def _sizes(self) -> dict[str, int]:
-        """How many x, u, y and d there are, as the matrices that are given say; else as many as are named."""
-        shapes = {key: np.atleast_2d(np.asarray(getattr(self, key))).shape for key in MATRICES}
-        sizes = {"x": shapes["A"][0], "d": len(self.delays), "u": len(self.inputs), "y": len(self.outputs)}
-        sizes["u"] = max([shapes[key][1] for key in "BDG" if 0 not in shapes[key]], default=sizes["u"])
-        sizes["y"] = max([shapes[key][0] for key in "CDK" if 0 not in shapes[key]], default=sizes["y"])
-        return sizes
 
     def __repr__(self) -> str:
         sizes = f"{self.order} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
@@ -216,9 +214,3 @@ def find_places(names: Sequence[str] | None, variables: tuple[Variable, ...], pa
         return list(range(len(known)))
     refuse_unknown(names, known, f"is none of the {part}", "linear model", part)
     return [known.index(name) for name in names]
-
-
-def _check_kinds(flaws: FlawList, part: str, entries: Sequence[Any], kind: type) -> None:
-    for k, entry in enumerate(entries):
-        if not isinstance(entry, kind):
-            flaws.add(f"{part}[{k}]", f"must be a {kind.__name__}, is {entry!r}")

@@ -52,7 +52,13 @@ def find_point(
         # The descriptions check themselves: a negative mass is refused here as it is anywhere else.
         system.scenario.with_numbers(changes)
     if isinstance(at, OperatingPoint):
-        return _check_sizes(system, replace(at, p=p))
+        point = replace(at, p=p)
+        for part, infos in (("x", system.states), ("d", system.delays), ("m", system.memory)):
+            count = getattr(point, part).size
+            if count != len(infos):
+                what = f"has {count} values of {part}, the system {len(infos)}"
+                refuse("at", what, "give a point of the same system", "operating point")
+        return point
     if at == "equilibrium" or (at == "start" and system.scenario.initialisation == "at_rest"):
         found = find_equilibrium(system, parameters=changes, balance=balance)
         return OperatingPoint(0.0, found.x, found.d, found.m, p)
@@ -94,15 +100,6 @@ def hold_outputs(system: System, patterns: Sequence[str], at: Place) -> tuple[Sy
     there = system.name_states(point.x)
     there |= {info.name: value for info, value in zip(system.memory, point.m.tolist(), strict=True)}
     return held, there
-
-
-def _check_sizes(system: System, point: OperatingPoint) -> OperatingPoint:
-    for part, infos in (("x", system.states), ("d", system.delays), ("m", system.memory)):
-        count = getattr(point, part).size
-        if count != len(infos):
-            what = f"has {count} values of {part}, the system {len(infos)}"
-            refuse("at", what, "give a point of the same system", "operating point")
-    return point
 
 
 def _values_at(system: System, at: Place) -> tuple[float, dict[str, float]]:
@@ -518,13 +515,30 @@ def reduce_constraints(model: LinearModel, system: System, keep: Sequence[str] =
         flaws.add("model", "does not know its operating point", "take one of `linearise`")
     flaws.raise_if_any("linear model")
     assert point is not None
+
+    # Positions and velocities of the kept joints among the states, which are those of the system.
+    tangent = find_tangent(system, point.x[:n], np.zeros(n), range(n))
+    names = [state.name for state in model.states]
+    joints = [name.removesuffix(".position") for name in names if name.endswith(".position")]
+    if names != [variable.name for variable in tangent.variables]:
+        flaws.add("model", "is not one of this system in all its coordinates", "take `linearise(system, ...)`")
+    flaws.add_unknown(keep, joints, "is no moving joint", "keep")
+    flaws.raise_if_any("linear model")
+    places = [names.index(f"{joint}.{part}") for part in ("position", "velocity") for joint in keep]
+
     # Derivatives of all constraints and their rates by the model's states, (2 k, order), and inputs.
     columns = [system.symbols.x[:n], *(system.symbols.p[system.places[one.name]] for one in model.inputs)]
     matrix = PointFunctions(system, {}, (system.expressions.constraints, ca.vertcat(*columns))).slopes(point)
-    tangent = find_tangent(system, point.x[:n], np.zeros(n), range(n))
     by_states, by_inputs = matrix[:, :n] @ tangent.into, matrix[:, n:]
-    N, chosen = free_motions(by_states, _find_places(model, system, keep))
-    _check_inputs(model, by_states, by_inputs)
+    N, chosen = free_motions(by_states, places)
+
+    # An input that changes a constraint itself, or drives its error, has no place in free coordinates.
+    driven = by_states @ model.B
+    size = np.abs(by_states).max() * np.abs(model.B).max(axis=0, initial=0.0)
+    for k, variable in enumerate(model.inputs):
+        if by_inputs[:, k].any() or np.any(np.abs(driven[:, k]) > STILL * size[k]):
+            flaws.add(f"inputs.{variable.name}", "moves the constraints", "linearise in all coordinates instead")
+    flaws.raise_if_any("linear model")
     count = len(system.motion.constraint_forces)
     note = f"reduced from {model.order} states to the {len(chosen)} that {count} constraints leave free"
     return replace(
@@ -559,27 +573,3 @@ def free_motions(gradients: np.ndarray, first: Sequence[int] = ()) -> tuple[np.n
     pivots = qr(left.T, mode="r", pivoting=True)[1]
     chosen = sorted([*forced, *pivots[: basis.shape[1] - len(forced)].tolist()])
     return np.linalg.solve(basis[chosen].T, basis.T).T, chosen
-
-
-def _find_places(model: LinearModel, system: System, keep: Sequence[str]) -> list[int]:
-    """Positions and velocities of the kept joints among the states."""
-    names = [state.name for state in model.states]
-    joints = [name.removesuffix(".position") for name in names if name.endswith(".position")]
-    flaws, n = FlawList(), len(names) + system.n_q - system.n_v
-    tangent = find_tangent(system, np.array([state.start for state in system.states[:n]]), np.zeros(n), range(n))
-    if names != [variable.name for variable in tangent.variables]:
-        flaws.add("model", "is not one of this system in all its coordinates", "take `linearise(system, ...)`")
-    flaws.add_unknown(keep, joints, "is no moving joint", "keep")
-    flaws.raise_if_any("linear model")
-    return [names.index(f"{joint}.{part}") for part in ("position", "velocity") for joint in keep]
-
-
-def _check_inputs(model: LinearModel, by_states: np.ndarray, by_inputs: np.ndarray) -> None:
-    """An input that changes a constraint itself, or drives its error, has no place in free coordinates."""
-    flaws = FlawList()
-    driven = by_states @ model.B
-    size = np.abs(by_states).max() * np.abs(model.B).max(axis=0, initial=0.0)
-    for k, variable in enumerate(model.inputs):
-        if by_inputs[:, k].any() or np.any(np.abs(driven[:, k]) > STILL * size[k]):
-            flaws.add(f"inputs.{variable.name}", "moves the constraints", "linearise in all coordinates instead")
-    flaws.raise_if_any("linear model")

@@ -234,11 +234,11 @@ def cut_loops(
         others[column] = 0.0
         computed = {"x": model.C[row], "d": model.K[row], "u": others}
         pushed = {"x": model.B[:, column], "d": model.G[:, column], "y": model.D[:, column]}
-        changes = {
+        changed: dict[str, Any] = {
             key: getattr(model, key) - np.outer(pushed[rows], computed[columns])
             for key, (rows, columns) in MATRICES.items()
         }
-        model = replace(model, **changes)
+        model = replace(model, **changed)
     loops = [ContinuousLoop(name, model.choose([numbers[name]], [name])) for name in wanted]
     return loops if signals is not None else [loop for loop in loops if loop.acts_back]
 

@@ -340,20 +340,7 @@ def draw_shapes(found: ModeSet, system: System) -> ModeSet:
         return found
     mean = skeleton.place(point.x, point.p)
     into, positions = positions_by(system, point.x)
-    turning = _turning(system)
-    modes = []
-    for mode in found:
-        # The instant at which the leading joint is out furthest.
-        direction = np.zeros(point.x.size)
-        direction[: system.n_q] = into @ [mode.shape[name].real for name in positions]
-        amplitude = _drawn_amplitude(skeleton, point, direction, turning @ direction, mean)
-        there, back = (skeleton.place(point.x + sign * amplitude * direction, point.p) for sign in (1, -1))
-        modes.append(replace(mode, displaced=Displaced(there, back, amplitude) if direction.any() else None))
-    return replace(found, modes=tuple(modes), skeleton=skeleton, mean=mean)
-
-
-def _turning(system: System) -> np.ndarray:
-    """From changes of the states to angles by their limits: of joints, and of flexible bodies' nodes by each axis."""
+    # From changes of the states to angles by their limits: of joints, and of flexible bodies' nodes by each axis.
     names = system.state_names
     joints = np.eye(len(names)) / DRAWN_ANGLE
     rows = [row for row, state in zip(joints, system.states, strict=True) if state.unit == "rad"]
@@ -363,7 +350,16 @@ def _turning(system: System) -> np.ndarray:
         turns = np.zeros((3 * len(body.nodes), len(names)))
         turns[:, places] = np.concatenate([np.transpose(node.turn) for node in body.nodes]) / DRAWN_BEND
         rows += list(turns)
-    return np.array(rows).reshape(-1, len(names))
+    turning = np.array(rows).reshape(-1, len(names))
+    modes = []
+    for mode in found:
+        # The instant at which the leading joint is out furthest.
+        direction = np.zeros(point.x.size)
+        direction[: system.n_q] = into @ [mode.shape[name].real for name in positions]
+        amplitude = _drawn_amplitude(skeleton, point, direction, turning @ direction, mean)
+        there, back = (skeleton.place(point.x + sign * amplitude * direction, point.p) for sign in (1, -1))
+        modes.append(replace(mode, displaced=Displaced(there, back, amplitude) if direction.any() else None))
+    return replace(found, modes=tuple(modes), skeleton=skeleton, mean=mean)
 
 
 def _drawn_amplitude(

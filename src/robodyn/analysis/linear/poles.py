@@ -513,7 +513,25 @@ def truncate(model: LinearModel, order: int | None = None) -> Truncation:
     weights = 1 / np.sqrt(sigma[:kept])
     small = project(split.stable, reach @ Vh[:kept].T * weights, see @ U[:, :kept] * weights)
     notes = (*model.notes, f"balanced truncation of {model.order} states to {lowest + kept}")
-    return Truncation(replace(add_models(split.others, small), notes=notes), sigma, kept, lowest)
+    # Two models of the same inputs and outputs side by side: the sum of their transfer matrices.
+    return Truncation(
+        replace(
+            (
+                replace(
+                    small,
+                    A=block_diag(split.others.A, small.A),
+                    B=np.vstack([split.others.B, small.B]),
+                    C=np.hstack([split.others.C, small.C]),
+                    D=split.others.D + small.D,
+                    states=(),
+                )
+            ),
+            notes=notes,
+        ),
+        sigma,
+        kept,
+        lowest,
+    )
 
 
 def _size(split: Split, sigma: np.ndarray) -> float:
@@ -541,18 +559,6 @@ def split_stable(model: LinearModel) -> Split:
     stable = project(scaled, Z[:, :n], Z[:, :n] - Z[:, n:] @ X.T)
     others = project(scaled, Z[:, :n] @ X + Z[:, n:], Z[:, n:])
     return Split(stable, replace(others, D=np.zeros_like(model.D)))
-
-
-def add_models(first: LinearModel, second: LinearModel) -> LinearModel:
-    """Two models of the same inputs and outputs side by side: the sum of their transfer matrices."""
-    return replace(
-        second,
-        A=block_diag(first.A, second.A),
-        B=np.vstack([first.B, second.B]),
-        C=np.hstack([first.C, second.C]),
-        D=first.D + second.D,
-        states=(),
-    )
 
 
 def factor_gramian(A: np.ndarray, B: np.ndarray) -> np.ndarray:

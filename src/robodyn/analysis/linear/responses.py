@@ -212,7 +212,26 @@ def respond_to_input(
     within = _samples_within(model, grid)
     time = np.linspace(0.0, grid[-1], within * (grid.size - 1) + 1)
     fine = u if within == 1 else np.interp(time, grid, u)
-    values = _march(model, fine, time, column, row)[::within]
+    # The output at even times that are finer than any delay.
+    count, h, lags = time.size, time[1], model.delay_times
+    step, from_now, from_next = _hold_straight(model.A, np.hstack([model.B[:, [column]], model.E]), h)
+    places = np.arange(lags.size)
+    x, d = np.zeros(model.order), np.zeros(lags.size)
+    went_in, values = np.zeros((count, lags.size)), np.empty(count)
+    for k in range(count):
+        went_in[k] = model.F @ x + model.G[:, column] * fine[k] + model.H @ d
+        values[k] = model.C[row] @ x + model.D[row, column] * fine[k] + model.K[row] @ d
+        if k + 1 < count:
+            # Where in what went in stands what comes out next, in samples; before the first nothing had gone in.
+            back = k + 1 - lags / h
+            low = np.clip(np.floor(back).astype(int), 0, k)
+            high = np.minimum(low + 1, k)
+            share = np.clip(back - low, 0.0, 1.0)
+            following = (1 - share) * went_in[low, places] + share * went_in[high, places]
+            following[back < 0] = 0.0
+            x = step @ x + from_now @ np.append(fine[k], d) + from_next @ np.append(fine[k + 1], following)
+            d = following
+    values = values[::within]
     return TimeResponse(model.inputs[column], model.outputs[row], grid, u, values)
 
 
@@ -225,29 +244,6 @@ def _samples_within(model: LinearModel, grid: np.ndarray) -> int:
         what = f"{grid[-1]:g} s are more than {MOST_SAMPLES // FINE} times the shortest delay"
         refuse("time", what, "look at a shorter time", "time response")
     return max(count, 1)
-
-
-def _march(model: LinearModel, u: np.ndarray, time: np.ndarray, column: int, row: int) -> np.ndarray:
-    """The output at even times that are finer than any delay."""
-    count, h, lags = time.size, time[1], model.delay_times
-    step, from_now, from_next = _hold_straight(model.A, np.hstack([model.B[:, [column]], model.E]), h)
-    places = np.arange(lags.size)
-    x, d = np.zeros(model.order), np.zeros(lags.size)
-    went_in, values = np.zeros((count, lags.size)), np.empty(count)
-    for k in range(count):
-        went_in[k] = model.F @ x + model.G[:, column] * u[k] + model.H @ d
-        values[k] = model.C[row] @ x + model.D[row, column] * u[k] + model.K[row] @ d
-        if k + 1 < count:
-            # Where in what went in stands what comes out next, in samples; before the first nothing had gone in.
-            back = k + 1 - lags / h
-            low = np.clip(np.floor(back).astype(int), 0, k)
-            high = np.minimum(low + 1, k)
-            share = np.clip(back - low, 0.0, 1.0)
-            following = (1 - share) * went_in[low, places] + share * went_in[high, places]
-            following[back < 0] = 0.0
-            x = step @ x + from_now @ np.append(u[k], d) + from_next @ np.append(u[k + 1], following)
-            d = following
-    return values
 
 
 def _hold_straight(A: np.ndarray, b: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -69,7 +69,19 @@ class _Path:
 
     def __init__(self, system: System, along: str | Sequence[str], by: Sequence[str]) -> None:
         self.along = (along,) if isinstance(along, str) else tuple(along)
-        _check_along(system, self.along, by)
+        flaws, tunable = FlawList(), system.places
+        if not self.along:
+            flaws.add("along", "must name a number or a signal")
+        for name in self.along:
+            if name not in tunable and name not in system.signal_names:
+                flaws.add(f"along.{name}", "is neither a tunable number nor a signal", nearest(name, tunable))
+            elif name not in tunable and not by:
+                flaws.add(
+                    "by", f"is missing: nothing holds '{name}' at a value", "name the numbers that are to hold it"
+                )
+            if name in by:
+                flaws.add(f"by.{name}", "cannot be found, it is given", "name another number")
+        flaws.raise_if_any(f"poles of '{system.scenario.name}'")
         self._numbers = [name for name in self.along if name in system.places]
         self._signals = [name for name in self.along if name not in system.places]
         self._trimmer = Trimmer(system, self._signals, by)
@@ -121,7 +133,19 @@ def find_stability_limit(
     path, ends = _Path(system, along, by), np.array([lower, upper], float)
     growth = [_growth(path.at(end)[1]) for end in ends.tolist()]
     if not ends[0] < ends[1] or (growth[0] > 0) == (growth[1] > 0):
-        raise ModelError([_describe_ends(ends, growth)], "stability limit")
+        message = [f"{'unstable' if g > 0 else 'stable'} at {value:g}" for value, g in zip(ends, growth, strict=True)]
+        raise ModelError(
+            [
+                (
+                    Flaw(
+                        "lower, upper",
+                        f"it is {' and '.join(message)}",
+                        "search another range, with the lower value first",
+                    )
+                )
+            ],
+            "stability limit",
+        )
     poles = np.zeros(0)
 
     def has_changed(value: float) -> bool:
@@ -132,11 +156,6 @@ def find_stability_limit(
     last, first = bisect(has_changed, *ends.tolist(), within=ACCURATE * float(ends[1] - ends[0]))
     crossing = max(poles, key=lambda pole: (round(pole.real, 9), pole.imag))
     return StabilityLimit(path.along, 0.5 * (last + first), complex(crossing), bool(growth[0] > 0))
-
-
-def _describe_ends(ends: np.ndarray, growth: Sequence[float]) -> Flaw:
-    message = [f"{'unstable' if g > 0 else 'stable'} at {value:g}" for value, g in zip(ends, growth, strict=True)]
-    return Flaw("lower, upper", f"it is {' and '.join(message)}", "search another range, with the lower value first")
 
 
 def _growth(poles: np.ndarray) -> float:
@@ -174,17 +193,3 @@ def _join_all(table: np.ndarray) -> np.ndarray:
         for k in range(points - 1):
             order[k + 1] = (nearest[k] if clear[k] else linear_sum_assignment(distance[k])[1])[order[k]]
     return np.take_along_axis(table, order, axis=1)
-
-
-def _check_along(system: System, along: tuple[str, ...], by: Sequence[str]) -> None:
-    flaws, tunable = FlawList(), system.places
-    if not along:
-        flaws.add("along", "must name a number or a signal")
-    for name in along:
-        if name not in tunable and name not in system.signal_names:
-            flaws.add(f"along.{name}", "is neither a tunable number nor a signal", nearest(name, tunable))
-        elif name not in tunable and not by:
-            flaws.add("by", f"is missing: nothing holds '{name}' at a value", "name the numbers that are to hold it")
-        if name in by:
-            flaws.add(f"by.{name}", "cannot be found, it is given", "name another number")
-    flaws.raise_if_any(f"poles of '{system.scenario.name}'")

@@ -36,16 +36,50 @@ def hamiltonian_system(system: System) -> System:
         ModelError: where there is no mechanism, where it is in minimal coordinates, or where an action written in
             Python sets velocities.
     """
-    _check(system)
+    flaws = FlawList()
+    if system.motion.mechanics is None:
+        refuse("machine", "has no mechanism, and so no momenta", source=system.scenario.name)
+    if system.motion.momenta:
+        refuse("system", "is in momenta already", source=system.scenario.name)
+    if system.motion.constraint_forces and system.scenario.constraint_method.method == "minimal":
+        flaws.add(
+            "constraint_method.method",
+            "minimal coordinates cannot be written in momenta of all joints",
+            "say baumgarte",
+        )
+    for port in (port for port in system.motion.ports if port.inertia is not None):
+        flaws.add(f"interfaces.{port.interface.name}", "attaches an inertia that is not in momenta", "leave it out")
+    velocities = [info.name for info in system.states[system.n_q : 2 * system.n_q]]
+    for guard in system.discrete.guards:
+        if guard.call and any(target in velocities for target in guard.call.targets.values()):
+            flaws.add(f"events.{guard.name}", "its action sets velocities in Python", "make it native")
+    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
     system = _fix_numbers(system)
     names = [state.name.replace(".velocity", ".momentum") for state in system.states[system.n_q : 2 * system.n_q]]
     momentum_symbols = ca.vertcat(*(ca.SX.sym(name) for name in names))
     form = _Form(system, momentum_symbols)
     # Velocities are replaced everywhere by M^-1 p; momenta change by -dE/dq and all torques.
-    states = _momentum_states(system)
+    # The states with their start values: M v where the run would start.
+    n = system.n_q
+    start = search_start(system, system.described_values).x
+    M = np.array(system.function(system.mass_matrix)(0.0, start, 0.0, 0.0, system.described_values))
+    momenta = M @ start[n : 2 * n]
+    states = []
+    for k, state in enumerate(system.states):
+        if n <= k < 2 * n:
+            name = state.name.replace(".velocity", ".momentum")
+            states.append(StateInfo(name, MOMENTUM_UNITS[state.unit], float(momenta[k - n]), float(M[k - n, k - n])))
+        else:
+            states.append(replace(state, start=float(start[k])))
+    states = tuple(states)
     own = system.expressions.in_terms_of(form.in_momenta)
     momentum_rate = form.in_momenta(form.conservative_force())
-    totals = form.in_momenta(_total_torques(system))
+    # Joint torques with those of constraints: the signals `<joint>.torque` or `<joint>.force`.
+    torques = []
+    for state in system.states[: system.n_q]:
+        joint = state.name.removesuffix(".position")
+        torques.append(system.signal_expressions[f"{joint}.torque" if state.unit == "rad" else f"{joint}.force"])
+    totals = form.in_momenta(ca.vertcat(*torques))
     n = system.n_q
     expressions = replace(
         own,
@@ -119,49 +153,3 @@ def _fix_numbers(system: System) -> System:
     if not system.parameters or (scenario.initialisation == "given" and not any(state.start for state in velocities)):
         return system
     return assemble(replace(scenario, machine=replace(scenario.machine, tunable=())))
-
-
-def _total_torques(system: System) -> ca.SX:
-    """Joint torques with those of constraints: the signals `<joint>.torque` or `<joint>.force`."""
-    torques = []
-    for state in system.states[: system.n_q]:
-        joint = state.name.removesuffix(".position")
-        torques.append(system.signal_expressions[f"{joint}.torque" if state.unit == "rad" else f"{joint}.force"])
-    return ca.vertcat(*torques)
-
-
-def _momentum_states(system: System) -> tuple[StateInfo, ...]:
-    """The states with their start values: M v where the run would start."""
-    n = system.n_q
-    start = search_start(system, system.described_values).x
-    M = np.array(system.function(system.mass_matrix)(0.0, start, 0.0, 0.0, system.described_values))
-    momenta = M @ start[n : 2 * n]
-    states = []
-    for k, state in enumerate(system.states):
-        if n <= k < 2 * n:
-            name = state.name.replace(".velocity", ".momentum")
-            states.append(StateInfo(name, MOMENTUM_UNITS[state.unit], float(momenta[k - n]), float(M[k - n, k - n])))
-        else:
-            states.append(replace(state, start=float(start[k])))
-    return tuple(states)
-
-
-def _check(system: System) -> None:
-    flaws = FlawList()
-    if system.motion.mechanics is None:
-        refuse("machine", "has no mechanism, and so no momenta", source=system.scenario.name)
-    if system.motion.momenta:
-        refuse("system", "is in momenta already", source=system.scenario.name)
-    if system.motion.constraint_forces and system.scenario.constraint_method.method == "minimal":
-        flaws.add(
-            "constraint_method.method",
-            "minimal coordinates cannot be written in momenta of all joints",
-            "say baumgarte",
-        )
-    for port in (port for port in system.motion.ports if port.inertia is not None):
-        flaws.add(f"interfaces.{port.interface.name}", "attaches an inertia that is not in momenta", "leave it out")
-    velocities = [info.name for info in system.states[system.n_q : 2 * system.n_q]]
-    for guard in system.discrete.guards:
-        if guard.call and any(target in velocities for target in guard.call.targets.values()):
-            flaws.add(f"events.{guard.name}", "its action sets velocities in Python", "make it native")
-    flaws.raise_if_any(f"scenario '{system.scenario.name}'")

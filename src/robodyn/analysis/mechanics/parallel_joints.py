@@ -212,7 +212,14 @@ def map_parallel_joint(
     Raises:
         ModelError: for unknown names, and where loops, motors and angles do not fit each other.
     """
-    _check_grid(grid)
+    flaws = FlawList()
+    for angle, column in grid.items():
+        if len(column) == 0 or np.any(np.diff(column) <= 0) or not np.all(np.isfinite(column)):
+            flaws.add(f"grid.{angle}", "must be numbers that rise", "sort them")
+    places = int(np.prod([len(column) for column in grid.values()]))
+    if places > MOST_PLACES:
+        flaws.add("grid", f"has {places} places, at most {MOST_PLACES} are mapped", "take fewer values")
+    flaws.raise_if_any("parallel joint")
     angles = tuple(grid)
     kinematics = ParallelKinematics(system, "", motors, angles)
     dynamics = MachineDynamics(system.scenario.machine.replaced(loads=()))
@@ -271,17 +278,6 @@ def map_parallel_joint(
         angles, tuple(motors), values, table["positions"], squares["jacobian"], squares["inertia"], squares["rotors"],
         table["torques"], table["speeds"], table["errors"], stand_in,
     )  # fmt: skip
-
-
-def _check_grid(grid: Mapping[str, Any]) -> None:
-    flaws = FlawList()
-    for angle, column in grid.items():
-        if len(column) == 0 or np.any(np.diff(column) <= 0) or not np.all(np.isfinite(column)):
-            flaws.add(f"grid.{angle}", "must be numbers that rise", "sort them")
-    places = int(np.prod([len(column) for column in grid.values()]))
-    if places > MOST_PLACES:
-        flaws.add("grid", f"has {places} places, at most {MOST_PLACES} are mapped", "take fewer values")
-    flaws.raise_if_any("parallel joint")
 
 
 def _maps(kinematics: ParallelKinematics, posture: Posture) -> tuple[np.ndarray, np.ndarray]:

@@ -134,12 +134,6 @@ class ParallelKinematics:
         self.joints = joint_names(system)
         mechanism: Any = system.scenario.machine.mechanism
         self.points = tuple(known.name for known in mechanism.points)
-        self._check()
-        self._functions = self._compile()
-        self._described = described_point(system)
-        self.start = self._described.x[: system.n_q]
-
-    def _check(self) -> None:
         flaws, n = FlawList(), len(self.joints)
         known = self.system.motion.coordinates
         if self.point:
@@ -154,6 +148,9 @@ class ParallelKinematics:
         if len(self.axes) != f:
             flaws.add("axes", f"{len(self.axes)} are named for {f} motors", "name one for each motor")
         flaws.raise_if_any(f"kinematics of '{self.system.scenario.name}'")
+        self._functions = self._compile()
+        self._described = described_point(system)
+        self.start = self._described.x[: system.n_q]
 
     def _compile(self) -> PointFunctions:
         system = self.system

@@ -66,7 +66,13 @@ def _find(system: System, name: str, flaws: FlawList) -> Direction | None:
     delay = next((k for k, info in enumerate(system.delays) if f"{info.owner}.time" == name), None)
     place = system.places.get(name)
     if place is None:
-        _refuse(system, name, flaws)
+        if name == "duration":
+            flaws.add(name, "is not a quantity of the motion itself", "read the signal's rate at the end")
+        elif name in system.numbers:
+            what = "is a constant of this system's code"
+            flaws.add(name, what, f"name it in the machine's `tunable` if it is one of the mechanism, or {REMEDY}")
+        else:
+            flaws.add(name, "there is no such number", nearest(name, [*system.numbers, *system.places]))
         return None
     number = system.numbers[name]
     return Direction(name, number.unit, number.value, abs(number.value) or 1.0, place, delay=delay)
@@ -99,16 +105,6 @@ def _find_initial(system: System, name: str, flaws: FlawList) -> Direction | Non
     known += [f"{INITIAL}{memory.name}" for memory in system.memory if not memory.hidden]
     flaws.add(name, "there is no such state", nearest(name, known))
     return None
-
-
-def _refuse(system: System, name: str, flaws: FlawList) -> None:
-    if name == "duration":
-        flaws.add(name, "is not a quantity of the motion itself", "read the signal's rate at the end")
-    elif name in system.numbers:
-        what = "is a constant of this system's code"
-        flaws.add(name, what, f"name it in the machine's `tunable` if it is one of the mechanism, or {REMEDY}")
-    else:
-        flaws.add(name, "there is no such number", nearest(name, [*system.numbers, *system.places]))
 
 
 def sets_breaks(system: System, name: str) -> bool:

@@ -157,7 +157,13 @@ def rank_parameters(
     base = simulate(system, solver)
     _require(base, "the scenario as it is")
     variation = prepare_variation(system, parameters, _signals_read(base, measures), solver)
-    _check(variation, changes)
+    flaws = FlawList()
+    for number in variation.numbers:
+        if number.value == 0:
+            flaws.add(number.name, "is 0, so a percentage does not change it", "take another parameter")
+        if not 0 <= changes[number.name] < 1:
+            flaws.add(f"change.{number.name}", f"must be from 0 to below 1, is {changes[number.name]:g}")
+    flaws.raise_if_any("sensitivities")
     run = variation.run({})
     rows = []
     for number in variation.numbers:
@@ -225,16 +231,6 @@ def _changes(change: float | Mapping[str, float], parameters: Sequence[str]) -> 
         flaws.add(f"change.{name}", "is missing", "give it for every parameter, or one number for all")
     flaws.raise_if_any("sensitivities")
     return dict(change)
-
-
-def _check(variation: Variation, changes: Mapping[str, float]) -> None:
-    flaws = FlawList()
-    for number in variation.numbers:
-        if number.value == 0:
-            flaws.add(number.name, "is 0, so a percentage does not change it", "take another parameter")
-        if not 0 <= changes[number.name] < 1:
-            flaws.add(f"change.{number.name}", f"must be from 0 to below 1, is {changes[number.name]:g}")
-    flaws.raise_if_any("sensitivities")
 
 
 def _require(run: Run, what: str) -> None:

@@ -156,7 +156,14 @@ def sensitivity_name(name: str | None, parameter: str) -> str:
 def extend_actions(extended: System, tangent: SensitivityTangent) -> System:
     """Actions that write S and M too, one for each guard, since the instant depends on the guard."""
     system = tangent.system
-    _check_guards(system)
+    # Guards that references make jump are refused: whether one was crossed or jumped over cannot be known.
+    flaws = FlawList()
+    jumping = ca.vertcat(system.symbols.t, system.symbols.d)
+    for k, guard in enumerate(system.discrete.guards):
+        jumps = any(ca.which_depends(system.expressions.guards[k], jumping, 1, True))
+        if guard.action and system.discrete.breaks and jumps:
+            flaws.add(f"events.{guard.name}", "its guard follows a reference that jumps or kinks", REMEDY)
+    flaws.raise_if_any(f"sensitivities of '{system.scenario.name}'")
     own, smooth = system.expressions, tangent.smooth
     guards, actions = [], {}
     for k, guard in enumerate(system.discrete.guards):
@@ -176,17 +183,6 @@ def extend_actions(extended: System, tangent: SensitivityTangent) -> System:
     expressions = replace(extended.expressions, actions=actions, projection=projection)
     discrete = replace(extended.discrete, guards=tuple(guards))
     return replace(extended, discrete=discrete, expressions=expressions)
-
-
-def _check_guards(system: System) -> None:
-    """Guards that references make jump are refused: whether one was crossed or jumped over cannot be known."""
-    flaws = FlawList()
-    jumping = ca.vertcat(system.symbols.t, system.symbols.d)
-    for k, guard in enumerate(system.discrete.guards):
-        jumps = any(ca.which_depends(system.expressions.guards[k], jumping, 1, True))
-        if guard.action and system.discrete.breaks and jumps:
-            flaws.add(f"events.{guard.name}", "its guard follows a reference that jumps or kinks", REMEDY)
-    flaws.raise_if_any(f"sensitivities of '{system.scenario.name}'")
 
 
 def _instant_shifts(tangent: SensitivityTangent, guard: ca.SX) -> list[ca.SX]:
@@ -550,7 +546,13 @@ def sensitivity_system(
     directions = find_directions(system, tuple(parameters))
     jumps = find_block_jumps(system.scenario) if jumps is None else jumps
     tangent = add_delays(start_tangent(system, smooth_expressions(system, jumps), directions))
-    chosen = _choose(system, system.scenario.recording.signals if signals is None else tuple(signals))
+    patterns = system.scenario.recording.signals if signals is None else tuple(signals)
+    flaws = FlawList()
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in system.signal_names):
+            flaws.add("signals", f"'{pattern}' matches no signal", nearest(pattern, system.signal_names))
+    flaws.raise_if_any("sensitivities")
+    chosen = [k for k, name in enumerate(system.signal_names) if any(fnmatchcase(name, p) for p in patterns)]
     rates = ca.vertcat(system.expressions.rhs, *tangent.state_rates)
     outputs = [tangent.along(j, tangent.smooth.outputs) for j in range(tangent.count)]
     picked = [column[k] for column in outputs for k in chosen]
@@ -579,15 +581,6 @@ def sensitivity_system(
         warnings=(*system.warnings, *filter(None, [describe_staircases(jumps), describe_leaps(jumps)])),
     )
     return add_limits(extend_actions(extended, tangent), tangent)
-
-
-def _choose(system: System, patterns: Sequence[str]) -> list[int]:
-    flaws = FlawList()
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in system.signal_names):
-            flaws.add("signals", f"'{pattern}' matches no signal", nearest(pattern, system.signal_names))
-    flaws.raise_if_any("sensitivities")
-    return [k for k, name in enumerate(system.signal_names) if any(fnmatchcase(name, p) for p in patterns)]
 
 
 def _states(system: System, directions: Sequence[Direction]) -> list[StateInfo]:

@@ -145,18 +145,9 @@ def read_parts(folder: Path) -> Iterator[SweepRow]:
         with path.open("rb") as file:
             for line in file:
                 with suppress(ValueError):
-                    yield _read_line(line)
-
-
-def _read_line(line: bytes) -> SweepRow:
-    """A run as it was written.
-
-    Raises:
-        ValueError: where something is missing; a line that is not whole is no JSON.
-    """
-    run, outcome, sentence, at, wall_time, measures, curves = json.loads(line)
-    decoded = {name: _decode(text) for name, text in curves.items()}
-    return SweepRow(run, outcome, sentence, at, wall_time, tuple(measures), decoded)
+                    run, outcome, sentence, at, wall_time, measures, curves = json.loads(line)
+                    decoded = {name: _decode(text) for name, text in curves.items()}
+                    yield (SweepRow(run, outcome, sentence, at, wall_time, tuple(measures), decoded))
 
 
 def open_folder(folder: Path, plan: Mapping[str, Any], fresh: bool) -> None:

@@ -211,7 +211,16 @@ def plan_sweep(
         sampling=sampling,
         in_python=calls_python(system),
     )
-    plan = replace(plan, structural=_find_structural(plan, system))
+    # Varied numbers that are no inputs of the native code. With constraints, start values and the duration decide how
+    # they are kept, and an equilibrium is looked for near the start values: both belong to what is assembled.
+    constrained = bool(plan.scenario.machine.all_constraints)
+    structural = []
+    for k, name in enumerate(plan.names):
+        start = name.startswith(INITIAL) and plan.scenario.initialisation == "given"
+        free = name in system.places or ((start or name == "duration") and not constrained)
+        if not free or not np.all(np.isfinite(plan.inputs[:, k])):
+            structural.append(name)
+    plan = replace(plan, structural=tuple(structural))
     return replace(plan, places=_choose_places(plan, points or POINTS) if kept else ())
 
 
@@ -236,22 +245,6 @@ def _match_signals(flaws: FlawList, path: str, patterns: Sequence[str], system: 
             flaws.add(f"{path} {pattern}", "there is no such signal", nearest(pattern, system.signal_names))
         chosen |= dict.fromkeys(found)
     return list(chosen)
-
-
-def _find_structural(plan: SweepPlan, system: System) -> tuple[str, ...]:
-    """Varied numbers that are no inputs of the native code.
-
-    With constraints, start values and the duration decide how they are kept, and an equilibrium is looked for near the
-    start values: both belong to what is assembled.
-    """
-    constrained = bool(plan.scenario.machine.all_constraints)
-    found = []
-    for k, name in enumerate(plan.names):
-        start = name.startswith(INITIAL) and plan.scenario.initialisation == "given"
-        free = name in system.places or ((start or name == "duration") and not constrained)
-        if not free or not np.all(np.isfinite(plan.inputs[:, k])):
-            found.append(name)
-    return tuple(found)
 
 
 def _choose_places(plan: SweepPlan, count: int) -> tuple[float, ...]:

@@ -172,11 +172,8 @@ class _Sweep:
         if self.progress:
             self.progress(at)
         else:
-            self._warn(at.refused)
+            for worker, why in at.refused:
+                if worker not in self.refused:
+                    self.refused[worker] = why
+                    warnings.warn(f"the worker {worker} cannot take part in the sweep: {why}", stacklevel=2)
         self.message.update(at.sentence, at.share)
-
-    def _warn(self, refused: tuple[tuple[str, str], ...]) -> None:
-        for worker, why in refused:
-            if worker not in self.refused:
-                self.refused[worker] = why
-                warnings.warn(f"the worker {worker} cannot take part in the sweep: {why}", stacklevel=2)

@@ -99,7 +99,16 @@ def find_yield(table: RunTable, measure: str, limit: float, confidence: float = 
     Raises:
         ModelError: where the table has no such measure, or the numbers make no sense.
     """
-    _check(table, measure, limit, confidence)
+    flaws = FlawList()
+    if measure not in table.measures:
+        flaws.add("limit", f"there is no measure '{measure}'", nearest(measure, table.measures))
+    if isinstance(table, SweepTable):
+        check_drawn(flaws, table.drawn, [len(axis.places) for axis in table.axes])
+    if not np.isfinite(limit):
+        flaws.add("limit", f"must be a number, is {limit}")
+    if not 0 < confidence < 1:
+        flaws.add("confidence", f"must be between 0 and 1, is {confidence:g}")
+    flaws.raise_if_any("yield")
     from scipy.stats import binomtest
 
     with np.errstate(invalid="ignore"):
@@ -134,19 +143,6 @@ def find_breaking(table: RunTable, good: np.ndarray) -> tuple[Breaking, ...]:
             medians = float(np.median(values[good])), float(np.median(values[~good]))
             found.append(Breaking(name, table.units[name], float(test.statistic), *medians))
     return tuple(sorted(found, key=lambda one: -one.distance))
-
-
-def _check(table: RunTable, measure: str, limit: float, confidence: float) -> None:
-    flaws = FlawList()
-    if measure not in table.measures:
-        flaws.add("limit", f"there is no measure '{measure}'", nearest(measure, table.measures))
-    if isinstance(table, SweepTable):
-        check_drawn(flaws, table.drawn, [len(axis.places) for axis in table.axes])
-    if not np.isfinite(limit):
-        flaws.add("limit", f"must be a number, is {limit}")
-    if not 0 < confidence < 1:
-        flaws.add("confidence", f"must be between 0 and 1, is {confidence:g}")
-    flaws.raise_if_any("yield")
 
 
 def check_drawn(flaws: FlawList, drawn: Sequence[str], places: Sequence[int]) -> None:

@@ -345,13 +345,25 @@ def summarise_tuning(
         numbers = (limit.bound or 0.0, limit.worst(before), limit.worst(after))
         cost = price * problem.first / limit.size
         limits.append(KeptLimit(limit.text, loop, limit.unit, *numbers, price > 0, cost))
+    slopes = problem.goal_slopes(best)[int(np.argmax(problem.goals(best)))] * problem.first
+    gains = []
+    for scale, first, last, slope in zip(scales, begin, best, slopes, strict=True):
+        value = scale.value(float(last))
+        number, percent = scale.number, abs(value) / 100 / scale.slope(float(last))
+        at_bound = any(abs(limit - last) < AT_BOUND for limit in scale.limits)
+        gains.append(
+            TunedGain(
+                number.name, number.unit, scale.value(float(first)), value, scale.lower, scale.upper, at_bound,
+                float(slope * percent),
+            )
+        )  # fmt: skip
     return Tuning(
         objective=measure.name,
         unit=measure.unit,
         over=over,
         before=float(problem.goals(begin).max()) * problem.first,
         after=float(problem.goals(best).max()) * problem.first,
-        gains=_gains(problem, scales, begin, best),
+        gains=tuple(gains),
         limits=tuple(limits),
         cases=tuple(
             TunedCase(dict(changes), float(a), float(b))
@@ -390,22 +402,6 @@ def find_prices(problem: TuningProblem, scales: Sequence[Scale], z: Floats) -> t
     prices = np.zeros(slack.size)
     prices[near] = found[len(slopes) : len(slopes) + int(near.sum())]
     return prices, float(np.linalg.norm(columns @ found))
-
-
-def _gains(problem: TuningProblem, scales: Sequence[Scale], begin: Floats, best: Floats) -> tuple[TunedGain, ...]:
-    slopes = problem.goal_slopes(best)[int(np.argmax(problem.goals(best)))] * problem.first
-    gains = []
-    for scale, first, last, slope in zip(scales, begin, best, slopes, strict=True):
-        value = scale.value(float(last))
-        number, percent = scale.number, abs(value) / 100 / scale.slope(float(last))
-        at_bound = any(abs(limit - last) < AT_BOUND for limit in scale.limits)
-        gains.append(
-            TunedGain(
-                number.name, number.unit, scale.value(float(first)), value, scale.lower, scale.upper, at_bound,
-                float(slope * percent),
-            )
-        )  # fmt: skip
-    return tuple(gains)
 
 
 # --------------------------------------------------------------------------------------------------

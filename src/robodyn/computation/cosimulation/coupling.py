@@ -435,7 +435,20 @@ class Coupling:
         # Where it ended is written down, as far as it got, without another exchange.
         if self.record.last_time is not None and self.record.last_time < self.time:
             self._note()
-        self._warn_of_conditions()
+        fields = self.native.fields
+        for pair in self.pairs:
+            for side in pair.sides:
+                port = self.units[side.unit].ports[side.interface.name].fields
+                if not math.isnan(port.warned_at):
+                    self.warnings.append(
+                        f"the mobility of '{side.unit}.{side.interface.name}' is ill-conditioned, {port.warned:.3g} at "
+                        f"{port.warned_at:.6g} s: what a reduced interface model gives there may be wrong"
+                    )
+        if not math.isnan(fields.missed_at):
+            self.warnings.append(
+                f"the coupling error is {fields.missed:.3g} times its tolerance at {fields.missed_at:.6g} s, in the "
+                "smallest step"
+            )
         return outcome
 
     def _go_on(self) -> Outcome | None:
@@ -457,7 +470,17 @@ class Coupling:
             _, side, terms, _ = self._port()
             return Outcome(OutcomeKind.ILL_CONDITIONED, _no_model(side, terms.condition, self.time), self.time)
         if asked == Asked.SIGNAL_DIVERGED:
-            return self._describe_divergence()
+            # The exchanged signal of largest magnitude, or the first that is no number.
+            values = {f"{unit}.{name}": self.outputs(unit)[name] for unit, name in self.record.kept}
+            nameless = [name for name, value in values.items() if not math.isfinite(value)]
+            name = nameless[0] if nameless else max(values, key=lambda key: abs(values[key]))
+            sentence = (
+                f"'{name}' reached {values[name]:.3g} at {self.time:.6g} s: the coupling is unstable at this macro "
+                f"step of {self.native.fields.step:.3g} s; shorten it, or couple by reduced interface models"
+            )
+            if math.isnan(values[name]):
+                sentence = f"'{name}' stopped being a number at {self.time:.6g} s"
+            return Outcome(OutcomeKind.DIVERGED, sentence, self.time)
         for unit in self.units.values():
             if isinstance(unit, ForeignUnit):
                 unit.take_events()
@@ -482,35 +505,6 @@ class Coupling:
         for unit in self.units.values():
             if isinstance(unit, ForeignUnit):
                 unit.write_down(self.time, *((unit.noted, unit.events) if exchanged else (unit.latest,)))
-
-    def _describe_divergence(self) -> Outcome:
-        """The exchanged signal of largest magnitude, or the first that is no number."""
-        values = {f"{unit}.{name}": self.outputs(unit)[name] for unit, name in self.record.kept}
-        nameless = [name for name, value in values.items() if not math.isfinite(value)]
-        name = nameless[0] if nameless else max(values, key=lambda key: abs(values[key]))
-        sentence = (
-            f"'{name}' reached {values[name]:.3g} at {self.time:.6g} s: the coupling is unstable at this macro step of "
-            f"{self.native.fields.step:.3g} s; shorten it, or couple by reduced interface models"
-        )
-        if math.isnan(values[name]):
-            sentence = f"'{name}' stopped being a number at {self.time:.6g} s"
-        return Outcome(OutcomeKind.DIVERGED, sentence, self.time)
-
-    def _warn_of_conditions(self) -> None:
-        fields = self.native.fields
-        for pair in self.pairs:
-            for side in pair.sides:
-                port = self.units[side.unit].ports[side.interface.name].fields
-                if not math.isnan(port.warned_at):
-                    self.warnings.append(
-                        f"the mobility of '{side.unit}.{side.interface.name}' is ill-conditioned, {port.warned:.3g} at "
-                        f"{port.warned_at:.6g} s: what a reduced interface model gives there may be wrong"
-                    )
-        if not math.isnan(fields.missed_at):
-            self.warnings.append(
-                f"the coupling error is {fields.missed:.3g} times its tolerance at {fields.missed_at:.6g} s, in the "
-                "smallest step"
-            )
 
     def statistics(self) -> Statistics:
         fields = self.native.fields

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import casadi as ca
 
@@ -36,7 +35,17 @@ def all_coefficients(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def with_polynomials(system: System, names: Sequence[str]) -> System:
     """The same system, in which tunable numbers are polynomials of time; their higher coefficients are 0."""
-    _check(system, names)
+    flaws = FlawList()
+    fixed = {name for rule in system.discrete.breaks for name in rule.names}
+    fixed |= {f"{delay.owner}.{key}" for delay in system.delays for key in ("time", "before")}
+    for name in names:
+        if name not in system.places:
+            flaws.add(f"inputs.{name}", "is not a tunable number", nearest(name, system.places))
+        elif name in fixed:
+            flaws.add(
+                f"inputs.{name}", "sets when something happens: it cannot change during the run", "take another number"
+            )
+    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
     if not names:
         return system
     begin, step = ca.SX.sym(EXCHANGE), ca.SX.sym(STEP)
@@ -51,13 +60,9 @@ def with_polynomials(system: System, names: Sequence[str]) -> System:
         added += [rate, curvature]
         unit = system.parameters[place].unit
         numbers += [Number(key, 0.0, unit) for key in coefficient_names(name)[1:]]
-    return _substitute(system, (old, new), added, numbers)
-
-
-def _substitute(system: System, change: tuple[list[ca.SX], list[ca.SX]], added: list[ca.SX], numbers: Any) -> System:
     columns = system.expressions.columns()
     acting = [port.acting for port in system.motion.ports]
-    fresh = ca.substitute([*columns.values(), system.motion.loads, *acting], *change)
+    fresh = ca.substitute([*columns.values(), system.motion.loads, *acting], old, new)
     n = len(columns)
     ports = [replace(port, acting=force) for port, force in zip(system.motion.ports, fresh[n + 1 :], strict=True)]
     return replace(
@@ -68,20 +73,6 @@ def _substitute(system: System, change: tuple[list[ca.SX], list[ca.SX]], added: 
         parameters=(*system.parameters, *numbers),
         numbers={**system.numbers, **{number.name: number for number in numbers}},
     )
-
-
-def _check(system: System, names: Sequence[str]) -> None:
-    flaws = FlawList()
-    fixed = {name for rule in system.discrete.breaks for name in rule.names}
-    fixed |= {f"{delay.owner}.{key}" for delay in system.delays for key in ("time", "before")}
-    for name in names:
-        if name not in system.places:
-            flaws.add(f"inputs.{name}", "is not a tunable number", nearest(name, system.places))
-        elif name in fixed:
-            flaws.add(
-                f"inputs.{name}", "sets when something happens: it cannot change during the run", "take another number"
-            )
-    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
 
 
 MEAN = "mean_force"

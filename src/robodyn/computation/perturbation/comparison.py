@@ -115,7 +115,7 @@ def compare_ways(
         partial(near.simulate, recording=recording),
     ]
     # The first turn compiles and fills caches; the least of the others is what other work disturbed least.
-    runs = [way() for way in ways]
+    nonlinear, perturbed = (way() for way in ways)
     least, begun = [math.inf, math.inf], time.perf_counter()
     for turn in range(MOST_TURNS):
         for k, way in enumerate(ways):
@@ -124,8 +124,8 @@ def compare_ways(
             least[k] = min(least[k], time.process_time() - before)
         if turn + 1 >= LEAST_TURNS and time.perf_counter() - begun > LONGEST:
             break
-    differences = compare_runs(*runs, choose_signals(*runs, signals))
-    return WayComparison(*runs, differences, *least)
+    differences = compare_runs(nonlinear, perturbed, choose_signals(nonlinear, perturbed, signals))
+    return WayComparison(nonlinear, perturbed, differences, *least)
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,12 @@ def find_scope(system: System) -> LinearisationScope:
         for axis in XYZ:
             if _is_curved(system, bare.expressions[f"{point.name}.position.{axis}"]):
                 signals += [f"{point.name}.{quantity}.{axis}" for quantity in ("position", "velocity")]
-    _check_sticking(system, varying)
+    flaws = FlawList()
+    for block in system.scenario.machine.all_blocks:
+        if block.info.sticks and block.on in varying:
+            what = f"sticks on '{block.on}', which does not depend linearly on the joints"
+            flaws.add(f"blocks.{block.name}", what, "use a friction law with bristles, such as lugre_friction")
+    flaws.raise_if_any(f"nominal motion of '{system.scenario.name}'")
     return LinearisationScope(system, tuple(signals), folded, curved)
 
 
@@ -109,15 +114,6 @@ def _check_kind(system: System) -> None:
     if system.motion.terms or system.motion.momenta:
         flaws.add("", "is not a mechanism in positions and velocities", "assemble the scenario itself")
     flaws.raise_if_any(f"nominal motion of '{scenario.name}'")
-
-
-def _check_sticking(system: System, varying: list[str]) -> None:
-    flaws = FlawList()
-    for block in system.scenario.machine.all_blocks:
-        if block.info.sticks and block.on in varying:
-            what = f"sticks on '{block.on}', which does not depend linearly on the joints"
-            flaws.add(f"blocks.{block.name}", what, "use a friction law with bristles, such as lugre_friction")
-    flaws.raise_if_any(f"nominal motion of '{system.scenario.name}'")
 
 
 # --------------------------------------------------------------------------------------------------

@@ -78,12 +78,7 @@ def _from_record(about: dict[str, Any], **arrays: np.ndarray) -> Nominal:
     parts: dict[str, Any] = {**{name: about[name] for name in OTHERS}, **arrays}
     parts |= {name: tuple(about[name]) for name in NAMES}
     nominal = checked(Nominal(**parts))
-    _check_shapes(nominal)
-    return nominal
-
-
-def _check_shapes(nominal: Nominal) -> None:
-    """All arrays have a row for each time, and columns for all joints and signals."""
+    # All arrays have a row for each time, and columns for all joints and signals.
     R, n, k = len(nominal.times), len(nominal.joints), len(nominal.signals)
     shapes: dict[str, tuple[int, ...]] = {"times": (R,), "curvature": (R, n, n * len(nominal.curved))}
     shapes |= dict.fromkeys(("position", "velocity", "acceleration", "torque", "torque_rate"), (R, n))
@@ -91,3 +86,4 @@ def _check_shapes(nominal: Nominal) -> None:
     for name in ARRAYS:
         if getattr(nominal, name).shape != shapes.get(name, (R, n, n)):
             raise ValueError(f"{name} has the shape {getattr(nominal, name).shape}")
+    return nominal

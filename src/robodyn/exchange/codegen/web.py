@@ -172,7 +172,18 @@ def make_live(scenario: Scenario, *, sliders: Sequence[str] = ()) -> LiveModel:
     """
     check_module_compiler()
     if isinstance(scenario, Scenario):
-        scenario = _make_tunable(scenario, sliders)
+        # The scenario with numbers of its mechanism that may change without compiling again.
+        flaws = FlawList()
+        known = [*scenario.numbers(), *(f"{INITIAL}{name}" for name in scenario.state_units())]
+        for pattern in find_unmatched(sliders, known):
+            flaws.add("slider", f"'{pattern}' matches no number", nearest(pattern, known))
+        flaws.raise_if_any(f"page of '{scenario.name}'")
+        machine = scenario.machine
+        parts = [*([machine.mechanism] if machine.mechanism else []), *machine.coordinates]
+        names = [number.name for part in parts for number in part.numbers() if fits(number.name, sliders)]
+        scenario = (
+            replace(scenario, machine=replace(machine, tunable=(*machine.tunable, *names))) if names else scenario
+        )
     model, compiled = prepare_model(scenario, None, {}, plain=True)
     chosen = _choose_numbers(model, sliders)
     run = simulate(compiled, model.solver)
@@ -187,19 +198,6 @@ def digest_rows(rows: np.ndarray) -> int:
     words = np.ascontiguousarray(rows, "<f8").view("<u4").ravel()
     weights = np.arange(1, 2 * words.size, 2, dtype=np.uint64).astype(np.uint32)
     return int(np.sum(words * weights, dtype=np.uint64) & 0xFFFFFFFF)
-
-
-def _make_tunable(scenario: Scenario, patterns: Sequence[str]) -> Scenario:
-    """The scenario with numbers of its mechanism that may change without compiling again."""
-    flaws = FlawList()
-    known = [*scenario.numbers(), *(f"{INITIAL}{name}" for name in scenario.state_units())]
-    for pattern in find_unmatched(patterns, known):
-        flaws.add("slider", f"'{pattern}' matches no number", nearest(pattern, known))
-    flaws.raise_if_any(f"page of '{scenario.name}'")
-    machine = scenario.machine
-    parts = [*([machine.mechanism] if machine.mechanism else []), *machine.coordinates]
-    names = [number.name for part in parts for number in part.numbers() if fits(number.name, patterns)]
-    return replace(scenario, machine=replace(machine, tunable=(*machine.tunable, *names))) if names else scenario
 
 
 def _choose_numbers(model: ExportedModel, patterns: Sequence[str]) -> list[Number]:

@@ -229,8 +229,16 @@ class ModelExchange(Instance):
 
     def step(self, time: float, length: float, forget: bool) -> Step:
         """To the end, or to the first event."""
-        solver, self._last_step = self._make_solver(time, time + length), 0.0
-        begin, signs = time, None
+        from scipy.integrate import Radau
+
+        end = time + length
+        nominals = self._read(self.unit.getNominalsOfContinuousStates, self._n)
+        # A unit without states has one that rests, so that its indicators are still watched.
+        start, scale = (self.x, np.abs(nominals)) if self._n else (np.zeros(1), np.ones(1))
+        first_step = min(self._last_step, end - time) or None
+        settings = {"rtol": self._tolerance, "atol": self._tolerance * np.where(scale > 0, scale, 1.0)}
+        solver: Any = Radau(self._rates_at, time, start, end, first_step=first_step, **settings)
+        self._last_step, begin, signs = 0.0, time, None
         while solver.status == "running":
             failure = solver.step()
             if solver.status == "failed":
@@ -248,24 +256,14 @@ class ModelExchange(Instance):
             begin = float(solver.t)
             enter, terminate = self.complete(forget)
             if event or enter or terminate:
-                return Step(reached, event or enter, terminate, early=reached < time + length)
-        return Step(time + length)
+                return Step(reached, event or enter, terminate, early=reached < end)
+        return Step(end)
 
     def _locate(self, states: Any, signs: np.ndarray, before: float, after: float) -> float:
         """The first float between two times at which a sign has changed; the unit is left there."""
         _, after = bisect(lambda t: not np.array_equal(self._signs(t, states(t)), signs), before, after)
         self.move(after, states(after))
         return after
-
-    def _make_solver(self, time: float, end: float) -> Any:
-        from scipy.integrate import Radau
-
-        nominals = self._read(self.unit.getNominalsOfContinuousStates, self._n)
-        # A unit without states has one that rests, so that its indicators are still watched.
-        start, scale = (self.x, np.abs(nominals)) if self._n else (np.zeros(1), np.ones(1))
-        first_step = min(self._last_step, end - time) or None
-        settings = {"rtol": self._tolerance, "atol": self._tolerance * np.where(scale > 0, scale, 1.0)}
-        return Radau(self._rates_at, time, start, end, first_step=first_step, **settings)
 
     def _rates_at(self, time: float, x: np.ndarray) -> np.ndarray:
         self.move(time, x)

@@ -75,7 +75,10 @@ def simulate_fmu(
     name = Path(path).stem
     wanted = suggested if tolerance is None else tolerance
     with FmuUnit(path, name, parameters=parameters, begin=experiment.begin, stop=end, tolerance=wanted) as unit:
-        _check_steps(unit, experiment)
+        last = experiment.duration - (experiment.steps - 1) * experiment.step
+        if not unit.variable_step and abs(last - experiment.step) > SAME * experiment.step:
+            what = f"{experiment.duration:g} s is no whole number of steps of {experiment.step:g} s"
+            refuse("duration", what, "the unit takes steps of one length only", unit.name)
         unit.outputs = _choose(unit, signals)
         return _run(unit, experiment, Path(path), progress)
 
@@ -121,13 +124,6 @@ def _own_number(flaws: FlawList, own: Any, key: str) -> float | None:
     return value
 
 
-def _check_steps(unit: FmuUnit, experiment: FmuExperiment) -> None:
-    last = experiment.duration - (experiment.steps - 1) * experiment.step
-    if not unit.variable_step and abs(last - experiment.step) > SAME * experiment.step:
-        what = f"{experiment.duration:g} s is no whole number of steps of {experiment.step:g} s"
-        refuse("duration", what, "the unit takes steps of one length only", unit.name)
-
-
 def _choose(unit: FmuUnit, patterns: Sequence[str] | None) -> dict[str, str]:
     """Names and units of measure of what is recorded."""
     moving = {
@@ -169,7 +165,30 @@ def _run(unit: FmuUnit, experiment: FmuExperiment, path: Path, progress: Progres
     counts = Statistics(
         steps=k, events=len(record.events), wall_time=spent, simulated_time=outcome.time - experiment.begin
     )
-    return record.run(outcome, _provenance(unit, experiment, path, parameters), counts)
+    about = unit.description
+    description = {
+        "unit": about.modelName,
+        "file": path.name,
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "fmi": str(about.fmiVersion),
+        "made_by": about.generationTool or "",
+        "set": dict(unit.parameters),
+    }
+    kind = "co-simulation unit" if about.coSimulation else "model exchange unit, Radau"
+    solver = {"method": kind, "step": experiment.step}
+    return record.run(
+        outcome,
+        (
+            Provenance(
+                path.stem,
+                description,
+                parameters,
+                solver,
+                versions={name: version(name) for name in ("robodyn", "fmpy")},
+            )
+        ),
+        counts,
+    )
 
 
 def _step(unit: FmuUnit, experiment: FmuExperiment, k: int, record: UnitRecord) -> Outcome | None:
@@ -182,22 +201,3 @@ def _step(unit: FmuUnit, experiment: FmuExperiment, k: int, record: UnitRecord) 
     if outcome is None:
         record.add(end, unit.read())
     return outcome
-
-
-def _provenance(
-    unit: FmuUnit, experiment: FmuExperiment, path: Path, parameters: dict[str, dict[str, Any]]
-) -> Provenance:
-    about = unit.description
-    description = {
-        "unit": about.modelName,
-        "file": path.name,
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "fmi": str(about.fmiVersion),
-        "made_by": about.generationTool or "",
-        "set": dict(unit.parameters),
-    }
-    kind = "co-simulation unit" if about.coSimulation else "model exchange unit, Radau"
-    solver = {"method": kind, "step": experiment.step}
-    return Provenance(
-        path.stem, description, parameters, solver, versions={name: version(name) for name in ("robodyn", "fmpy")}
-    )

@@ -157,7 +157,9 @@ def compare_exchange(path: str | Path, model: ExportedModel, compiled: CompiledS
     native_rows, unit_rows = [], []
     with LedUnit(path) as led:
         unit = led.instance
-        run = _make_run(model, compiled)
+        system = compiled.system
+        runner = BatchRunner(compiled, model.solver, EngineRecording(kind="none"), 0.0, system.scenario.duration)
+        run = runner.begin(RunInputs(system.described_values, system.number_values, model.start))[0]
         led.start(0.0, model.system.scenario.duration)
         for count, at_instant in enumerate(_step(run)):
             if count:
@@ -178,12 +180,6 @@ def compare_exchange(path: str | Path, model: ExportedModel, compiled: CompiledS
                 unit_rows.append(np.concatenate([unit.x, unit.rates, led.get(outputs), guards]))
         ends = (led.steps.ended is not None) == (run.run.status == Status.TERMINAL)
     return compare_rows(np.array(native_rows), np.array(unit_rows), names, np.array(times), ends)
-
-
-def _make_run(model: ExportedModel, compiled: CompiledSystem) -> Integration:
-    system = compiled.system
-    runner = BatchRunner(compiled, model.solver, EngineRecording(kind="none"), 0.0, system.scenario.duration)
-    return runner.begin(RunInputs(system.described_values, system.number_values, model.start))[0]
 
 
 def _step(run: Integration) -> Iterator[bool]:

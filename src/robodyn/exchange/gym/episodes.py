@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robodyn.base.errors import FlawList
-from robodyn.computation.assembly import System, assemble
+from robodyn.computation.assembly import assemble
 from robodyn.computation.results import Outcome, OutcomeKind
 from robodyn.computation.results.signal import Booleans, Floats
 from robodyn.computation.simulation import CompiledSystem, compile_system
@@ -60,21 +60,7 @@ class Task:
             scenario = replace(scenario, machine=replace(machine, signals=(*machine.signals, self.formula)))
         system = assemble(scenario)
         flaws = FlawList()
-        self._check(flaws, system)
-        # Both ends of every range, as two runs of a batch would have them.
-        ranges = {**self.actions, **self.random}
-        parameters, initial = split_starts(ranges)
-        if ranges:
-            read_columns(flaws, system, parameters, initial)
-        flaws.raise_if_any(f"task of '{scenario.name}'")
-        signals = [*self.observations, *([self.formula.name] if self.formula else [])]
-        compiled = compile_system(system, self.solver, signals=tuple(dict.fromkeys(signals)))
-        for end in (0, 1):
-            compiled.check_numbers({name: limits[end] for name, limits in parameters.items()})
-        return compiled
-
-    def _check(self, flaws: FlawList, system: System) -> None:
-        """What names and ranges say by themselves."""
+        # What names and ranges say by themselves.
         duration, known = system.scenario.duration, system.signal_names
         if not 0 < self.step <= duration:
             flaws.add("step", f"must be positive and at most the duration of {duration:g} s, is {self.step:g}")
@@ -91,6 +77,17 @@ class Task:
             for name, limits in given.items():
                 if len(limits) != 2 or not np.all(np.isfinite(limits)) or limits[0] > limits[1]:
                     flaws.add(f"{path}.{name}", f"must have a lowest and a highest value, has {limits}")
+        # Both ends of every range, as two runs of a batch would have them.
+        ranges = {**self.actions, **self.random}
+        parameters, initial = split_starts(ranges)
+        if ranges:
+            read_columns(flaws, system, parameters, initial)
+        flaws.raise_if_any(f"task of '{scenario.name}'")
+        signals = [*self.observations, *([self.formula.name] if self.formula else [])]
+        compiled = compile_system(system, self.solver, signals=tuple(dict.fromkeys(signals)))
+        for end in (0, 1):
+            compiled.check_numbers({name: limits[end] for name, limits in parameters.items()})
+        return compiled
 
     @cached_property
     def formula(self) -> FormulaSignal | None:

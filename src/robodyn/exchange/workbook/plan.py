@@ -61,13 +61,6 @@ def check_parts(system: System, step: float, between: Sequence[float], flaws: Fl
     for delay in system.delays:
         remedy = "delay a sampled block's output instead, or leave it out"
         flaws.add(f"delays.{delay.name.removesuffix('.output')}", "reads between earlier rows", remedy)
-    _check_samples(system, step, flaws)
-    if between and system.discrete.tasks:
-        what = f"a reference jumps or bends at {between[0]:g} s, between two rows, and blocks are sampled at whole rows"
-        flaws.add("breaks", what, "choose a step of which that time is a multiple, or move the reference")
-
-
-def _check_samples(system: System, step: float, flaws: FlawList) -> None:
     for block in system.scenario.machine.blocks:
         if block.period is None:
             continue
@@ -78,6 +71,9 @@ def _check_samples(system: System, step: float, flaws: FlawList) -> None:
                 flaws.add(
                     f"blocks.{block.name}.{key}", what, f"choose --step {float(base):g} or a whole fraction of it"
                 )
+    if between and system.discrete.tasks:
+        what = f"a reference jumps or bends at {between[0]:g} s, between two rows, and blocks are sampled at whole rows"
+        flaws.add("breaks", what, "choose a step of which that time is a multiple, or move the reference")
 
 
 def check_operations(row: RowProgram, names: dict[int, str], flaws: FlawList) -> None:
@@ -107,18 +103,6 @@ def check_size(n_rows: int, n_columns: int, head: int, flaws: FlawList) -> None:
         most = max(LARGEST_WORKBOOK // n_columns, 2)
         remedy = f"give --rows {most}, or longer steps by --step or --rtol"
         flaws.add("rows", f"{what}, more than {LARGEST_WORKBOOK:,}", remedy)
-
-
-def check_formulas(formulas: Mapping[str, str], flaws: FlawList) -> None:
-    """Formulas longer than a cell takes; only very long names make them so.
-
-    Args:
-        formulas: name of the column -> formula.
-    """
-    for name, text in formulas.items():
-        if len(text) > EXCEL_FORMULA:
-            what = f"its formula has {len(text):,} characters, a cell takes {EXCEL_FORMULA:,}"
-            flaws.add(name, what, "give parts and blocks shorter names")
 
 
 def check_limits(system: System, row: RowProgram, flaws: FlawList) -> None:
@@ -199,14 +183,27 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Workbo
     columns = add_helpers(named, row, placement)
     check_size(n_rows, len(columns.columns), HEAD, flaws)
     flaws.raise_if_any(source)
-    contents, ranges, jumps = _gather_tables(row, breaks)
+    # Columns of the sheet of tables, the range of each table by its number, and that of the jumps of references.
+    numbers = sorted({node[1] for node in row.program.nodes if node[0] in (tables.LOCATE, tables.GATHER)})
+    contents = {f"table {number:x}": tables.lookup(number).values for number in numbers}
+    if breaks:
+        contents["jumps of references [s]"] = tuple(breaks)
+    ranges = []
+    for k, values in enumerate(contents.values(), start=1):
+        letter = get_column_letter(k)
+        ranges.append(f"tables!${letter}$2:${letter}${len(values) + 1}")
+    contents, ranges, jumps = contents, dict(zip(numbers, ranges, strict=False)), ranges[-1] if breaks else ""
     formulas = write_formulas(row.program, placement.cells, SPREADSHEET, ranges.__getitem__)
     sheet = make_parameter_sheet(system, row, placement, formulas, replace(solver, step=step), HEAD + n_rows)
     writer = LineWriter(system, row, columns, formulas, sheet, jumps)
     lines = tuple(writer.write(column) for column in columns.columns)
     # A place for the largest line number stands for {r} and {p}.
     longest = (later.replace("{r}", "0" * 7).replace("{p}", "0" * 7) for _, later in lines)
-    check_formulas(dict(zip((column.name for column in columns.columns), longest, strict=True)), flaws)
+    # Formulas longer than a cell takes; only very long names make them so.
+    for name, text in dict(zip((column.name for column in columns.columns), longest, strict=True)).items():
+        if len(text) > EXCEL_FORMULA:
+            what = f"its formula has {len(text):,} characters, a cell takes {EXCEL_FORMULA:,}"
+            flaws.add(name, what, "give parts and blocks shorter names")
     flaws.raise_if_any(source)
     return WorkbookPlan(
         system,
@@ -236,16 +233,3 @@ def _count_uneven_rows(duration: float, step: float, breaks: Sequence[float]) ->
         if time > duration * (1 + 1e-9):
             return count
         count += 1
-
-
-def _gather_tables(row: RowProgram, breaks: list[float]) -> tuple[dict[str, tuple[float, ...]], dict[int, str], str]:
-    """Columns of the sheet of tables, the range of each table by its number, and that of the jumps of references."""
-    numbers = sorted({node[1] for node in row.program.nodes if node[0] in (tables.LOCATE, tables.GATHER)})
-    contents = {f"table {number:x}": tables.lookup(number).values for number in numbers}
-    if breaks:
-        contents["jumps of references [s]"] = tuple(breaks)
-    ranges = []
-    for k, values in enumerate(contents.values(), start=1):
-        letter = get_column_letter(k)
-        ranges.append(f"tables!${letter}$2:${letter}${len(values) + 1}")
-    return contents, dict(zip(numbers, ranges, strict=False)), ranges[-1] if breaks else ""
