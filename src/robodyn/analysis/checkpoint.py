@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,16 +59,12 @@ class Memo:
         self.checkpoint = checkpoint
         self.plain: dict[str, tuple[list[int], list[float]]] = checkpoint.kept or {}
 
-    def get(self, kind: str, z: Floats) -> Floats | None:
-        """What was put, if anything was."""
-        found = self.plain.get(_key(kind, z))
-        return None if found is None else np.array(found[1], float).reshape(found[0])
-
-    def put(self, kind: str, z: Floats, value: Floats) -> None:
-        array = np.asarray(value, float)
-        self.plain[_key(kind, z)] = list(array.shape), array.ravel().tolist()
-        self.checkpoint.save(self.plain)
-
-
-def _key(kind: str, z: Floats) -> str:
-    return f"{kind} {' '.join(float(zk).hex() for zk in z)}"
+    def recall(self, kind: str, z: Floats, compute: Callable[[], Floats]) -> Floats:
+        """What was put, or is computed now."""
+        key = f"{kind} {' '.join(float(zk).hex() for zk in z)}"
+        if key not in self.plain:
+            array = np.asarray(compute(), float)
+            self.plain[key] = list(array.shape), array.ravel().tolist()
+            self.checkpoint.save(self.plain)
+        shape, values = self.plain[key]
+        return np.array(values, float).reshape(shape)

@@ -7,8 +7,7 @@ Without outer torques E is kept, and a symplectic method keeps it without drift 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -42,60 +41,71 @@ def hamiltonian_system(system: System) -> System:
     if system.motion.momenta:
         refuse("system", "is in momenta already", source=system.scenario.name)
     if system.motion.constraint_forces and system.scenario.constraint_method.method == "minimal":
-        flaws.add(
-            "constraint_method.method",
-            "minimal coordinates cannot be written in momenta of all joints",
-            "say baumgarte",
-        )
+        what = "minimal coordinates cannot be written in momenta of all joints"
+        flaws.add("constraint_method.method", what, "say baumgarte")
     for port in (port for port in system.motion.ports if port.inertia is not None):
         flaws.add(f"interfaces.{port.interface.name}", "attaches an inertia that is not in momenta", "leave it out")
-    velocities = [info.name for info in system.states[system.n_q : 2 * system.n_q]]
+    velocities = system.state_names[system.n_q : 2 * system.n_q]
     for guard in system.discrete.guards:
         if guard.call and any(target in velocities for target in guard.call.targets.values()):
             flaws.add(f"events.{guard.name}", "its action sets velocities in Python", "make it native")
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")
-    system = _fix_numbers(system)
-    names = [state.name.replace(".velocity", ".momentum") for state in system.states[system.n_q : 2 * system.n_q]]
-    momentum_symbols = ca.vertcat(*(ca.SX.sym(name) for name in names))
-    form = _Form(system, momentum_symbols)
-    # Velocities are replaced everywhere by M^-1 p; momenta change by -dE/dq and all torques.
-    # The states with their start values: M v where the run would start.
-    n = system.n_q
-    start = search_start(system, system.described_values).x
-    M = np.array(system.function(system.mass_matrix)(0.0, start, 0.0, 0.0, system.described_values))
-    momenta = M @ start[n : 2 * n]
-    states = []
-    for k, state in enumerate(system.states):
-        if n <= k < 2 * n:
-            name = state.name.replace(".velocity", ".momentum")
-            states.append(StateInfo(name, MOMENTUM_UNITS[state.unit], float(momenta[k - n]), float(M[k - n, k - n])))
-        else:
-            states.append(replace(state, start=float(start[k])))
-    states = tuple(states)
-    own = system.expressions.in_terms_of(form.in_momenta)
-    momentum_rate = form.in_momenta(form.conservative_force())
-    # Joint torques with those of constraints: the signals `<joint>.torque` or `<joint>.force`.
+    # Momenta depend on tunable numbers, unless the run starts at a given rest: then these are fixed.
+    scenario = system.scenario
+    starts_moving = any(state.start for state in system.states[system.n_q : 2 * system.n_q])
+    if system.parameters and (scenario.initialisation != "given" or starts_moving):
+        system = assemble(replace(scenario, machine=replace(scenario.machine, tunable=())))
+
+    # Velocities are replaced everywhere by M^-1 p; after an action its new velocities are made new momenta.
+    n, x = system.n_q, system.symbols.x
+    names = [state.name.replace(".velocity", ".momentum") for state in system.states[n : 2 * n]]
+    p = ca.vertcat(*(ca.SX.sym(name) for name in names))
+    v = ca.SX(solve_symmetric(system.mass_matrix, ca.vertsplit(p)))
+
+    def in_momenta(expression: ca.SX) -> ca.SX:
+        return ca.substitute(expression, system.v, v)
+
+    def act(column: ca.SX) -> ca.SX:
+        M = ca.substitute(system.mass_matrix, system.q, column[:n])
+        return ca.vertcat(column[:n], M @ column[n : 2 * n], column[2 * n :])
+
+    # p' = -dE/dq + tau, where -dE/dq at fixed p is d(T - V)/dq at fixed v, and tau has the torques of constraints.
+    assert system.motion.mechanics is not None
+    tree, (q, rates) = system.motion.mechanics.tree, (list(ca.vertsplit(column)) for column in (system.q, system.v))
+    kinetic = ca.SX(kinetic_energy(tree, q, rates))
+    for inertia, gradient in system.motion.rotors:
+        kinetic = kinetic + 0.5 * inertia * (gradient @ system.v) ** 2
+    momentum_rate = in_momenta(ca.gradient(kinetic - ca.SX(potential_energy(tree, q)), system.q))
     torques = []
-    for state in system.states[: system.n_q]:
+    for state in system.states[:n]:
         joint = state.name.removesuffix(".position")
         torques.append(system.signal_expressions[f"{joint}.torque" if state.unit == "rad" else f"{joint}.force"])
-    totals = form.in_momenta(ca.vertcat(*torques))
-    n = system.n_q
+
+    # Start values: M v where the run would start.
+    start = search_start(system, system.described_values).x
+    M = np.array(system.function(system.mass_matrix)(0.0, start, 0.0, 0.0, system.described_values))
+    momenta = [
+        StateInfo(name, MOMENTUM_UNITS[state.unit], *values)
+        for name, state, *values in zip(
+            names, system.states[n:], (M @ start[n : 2 * n]).tolist(), np.diag(M).tolist(), strict=False
+        )
+    ]
+    states = [replace(state, start=value) for state, value in zip(system.states, start.tolist(), strict=True)]
+    own = system.expressions.in_terms_of(in_momenta)
     expressions = replace(
         own,
-        rhs=ca.vertcat(own.rhs[:n], momentum_rate + totals, own.rhs[2 * n :]),
+        rhs=ca.vertcat(own.rhs[:n], momentum_rate + in_momenta(ca.vertcat(*torques)), own.rhs[2 * n :]),
         momentum_rate=momentum_rate,
-        outputs=ca.vertcat(own.outputs, form.p),
-        actions={name: form.act(column) for name, column in own.actions.items()},
-        projection=None if own.projection is None else form.act(own.projection),
+        outputs=ca.vertcat(own.outputs, p),
+        actions={name: act(column) for name, column in own.actions.items()},
+        projection=None if own.projection is None else act(own.projection),
     )
-    infos = tuple(SignalInfo(state.name, state.unit) for state in states[n : 2 * n])
     return replace(
         system,
         scenario=replace(system.scenario, initialisation="given"),
-        states=states,
-        signals=(*system.signals, *infos),
-        symbols=system.symbols._replace(x=form.x),
+        states=(*states[:n], *momenta, *states[2 * n :]),
+        signals=(*system.signals, *(SignalInfo(state.name, state.unit) for state in momenta)),
+        symbols=system.symbols._replace(x=ca.vertcat(x[:n], p, x[2 * n :])),
         expressions=expressions,
         motion=replace(system.motion, momenta=True),
     )
@@ -106,50 +116,3 @@ def simulate_symplectic(scenario: Scenario, step: float) -> Run:
     if scenario.machine.all_constraints:
         scenario = replace(scenario, constraint_method=ConstraintMethod("index3"))
     return simulate(hamiltonian_system(assemble(scenario)), Solver("rattle", step=step))
-
-
-@dataclass(frozen=True)
-class _Form:
-    """Expressions of a system, rewritten from velocities to momenta."""
-
-    system: System
-    p: ca.SX
-
-    @property
-    def x(self) -> ca.SX:
-        """The states: positions, momenta, the rest."""
-        n, x = self.system.n_q, self.system.symbols.x
-        return ca.vertcat(x[:n], self.p, x[2 * n :])
-
-    @cached_property
-    def v(self) -> ca.SX:
-        """M^-1 p."""
-        return ca.SX(solve_symmetric(self.system.mass_matrix, [self.p[k] for k in range(self.p.numel())]))
-
-    def in_momenta(self, expression: ca.SX) -> ca.SX:
-        """The same value, with momenta in place of velocities."""
-        return ca.substitute(expression, self.system.v, self.v)
-
-    def conservative_force(self) -> ca.SX:
-        """-dE/dq at fixed p, which is d(T - V)/dq at fixed v."""
-        assert self.system.motion.mechanics is not None
-        tree, system = self.system.motion.mechanics.tree, self.system
-        q, v = (list(ca.vertsplit(column)) for column in (system.q, system.v))
-        kinetic = ca.SX(kinetic_energy(tree, q, v))
-        for inertia, gradient in system.motion.rotors:
-            kinetic = kinetic + 0.5 * inertia * (gradient @ system.v) ** 2
-        return ca.gradient(kinetic - ca.SX(potential_energy(tree, q)), system.q)
-
-    def act(self, column: ca.SX) -> ca.SX:
-        """[x, m] after an action, its new velocities made new momenta."""
-        n = self.system.n_q
-        M = ca.substitute(self.system.mass_matrix, self.system.q, column[:n])
-        return ca.vertcat(column[:n], M @ column[n : 2 * n], column[2 * n :])
-
-
-def _fix_numbers(system: System) -> System:
-    """The system without tunable numbers, unless its start is given and at rest."""
-    scenario, velocities = system.scenario, system.states[system.n_q : 2 * system.n_q]
-    if not system.parameters or (scenario.initialisation == "given" and not any(state.start for state in velocities)):
-        return system
-    return assemble(replace(scenario, machine=replace(scenario.machine, tunable=())))

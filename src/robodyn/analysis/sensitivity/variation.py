@@ -17,6 +17,7 @@ from robodyn.computation.results import OutcomeKind, Run
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import compile_system, simulate
 from robodyn.computation.simulation.compiled import CompiledSystem
+from robodyn.computation.simulation.many import split_starts
 from robodyn.description.model import Number, Recording, Scenario, Solver
 
 
@@ -54,10 +55,9 @@ class Variation:
         if any(name in self.folded for name in changes):
             changed = self.scenario.with_numbers(changes)
             return simulate(changed, self.solver, recording=replace(keep, signals=self.signals))
-        starts = {name: value for name, value in changes.items() if name.startswith(INITIAL)}
-        others = {name: value for name, value in changes.items() if name not in starts}
+        parameters, starts = split_starts(changes)
         compiled = with_starts(self.compiled, starts) if starts else self.compiled
-        return simulate(compiled, self.solver, parameters=others, recording=keep)
+        return simulate(compiled, self.solver, parameters=parameters, recording=keep)
 
     def attempt(self, changes: Mapping[str, float], times: Floats) -> Run | str:
         """A run recorded at times [s], or why it could not be carried through to the last of them."""
@@ -146,18 +146,12 @@ def make_tunable(scenario: Scenario, names: Sequence[str]) -> Scenario:
 
 
 def with_starts(compiled: CompiledSystem, starts: Mapping[str, float]) -> CompiledSystem:
-    """The same native code from other start values."""
+    """The same native code from other start values, by the names of states and held outputs."""
     system = compiled.system
-    given = {name.removeprefix(INITIAL): value for name, value in starts.items()}
-    states = tuple(replace(info, start=given[info.name]) if info.name in given else info for info in system.states)
+    states = tuple(replace(info, start=starts.get(info.name, info.start)) for info in system.states)
+    # A waiting sample begins as the held output that it will become.
     memory = tuple(
-        replace(info, start=given[_output(info.name)]) if _output(info.name) in given else info
-        for info in system.memory
+        replace(info, start=starts.get(info.name.partition(".pending.")[0], info.start)) for info in system.memory
     )
-    changed = replace(system, scenario=system.scenario.with_numbers(starts), states=states, memory=memory)
-    return replace(compiled, system=changed)
-
-
-def _output(name: str) -> str:
-    """The held output that a waiting sample will become, or the name itself."""
-    return name.partition(".pending.")[0]
+    scenario = system.scenario.with_numbers({f"{INITIAL}{name}": value for name, value in starts.items()})
+    return replace(compiled, system=replace(system, scenario=scenario, states=states, memory=memory))

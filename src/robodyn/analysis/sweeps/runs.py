@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sweeps.folder import SweepRow
 from robodyn.base.errors import Flaw, ModelError
 from robodyn.base.numerics import bisect
@@ -28,6 +27,7 @@ from robodyn.computation.simulation.batch import (
     find_runner,
     refusal_result,
 )
+from robodyn.computation.simulation.many import split_starts
 from robodyn.description.model import Recording, Scenario
 
 if TYPE_CHECKING:
@@ -81,8 +81,7 @@ class Nonlinear:
         """
         plan = self.plan
         structural = {name: changes[name] for name in plan.structural if name in changes}
-        free = {name: value for name, value in changes.items() if name not in structural}
-        starts = {name.removeprefix(INITIAL): value for name, value in free.items() if name.startswith(INITIAL)}
+        free, starts = split_starts({name: value for name, value in changes.items() if name not in structural})
         # One thread at a time makes code and runner; while numbers of structure and duration stay, both do.
         with self._lock:
             adapt, described = self._find_code(structural)

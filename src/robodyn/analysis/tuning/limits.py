@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 
 import numpy as np
 
@@ -16,13 +15,14 @@ from robodyn.analysis.linear.loop_table import closed_signals
 from robodyn.analysis.linear.margins import Margins, find_margins
 from robodyn.analysis.linear.sampling import SampledModel, sampled_lineariser
 from robodyn.analysis.sensitivity.variation import Variation
-from robodyn.analysis.tuning.performance import Cases
+from robodyn.analysis.tuning.performance import Cases, name_gains
 from robodyn.base.errors import FlawList, nearest, refuse
+from robodyn.base.signals import find_unmatched, fits
 from robodyn.base.units import UnitError
 from robodyn.computation.assembly import System
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import simulate
-from robodyn.computation.simulation.many import Measure, find_measures
+from robodyn.computation.simulation.many import Measure, find_measures, split_starts
 from robodyn.description.files.units import read_quantity
 
 # --------------------------------------------------------------------------------------------------
@@ -175,11 +175,11 @@ class MarginLimits:
 
     def values(self, z: Floats) -> Floats:
         """Margins in the units of their limits, (n_cases n_places, n_rows)."""
-        kept = self.memo.get("margins", z)
-        if kept is None:
-            kept = np.array([self._margins(z, k, place) for k, places in enumerate(self.places) for place in places])
-            self.memo.put("margins", z, kept)
-        return kept
+        return self.memo.recall(
+            "margins",
+            z,
+            lambda: np.array([self._margins(z, k, place) for k, places in enumerate(self.places) for place in places]),
+        )
 
     def slopes(self, z: Floats) -> Floats:
         """(n_cases n_places, n_rows, n_z)."""
@@ -187,11 +187,11 @@ class MarginLimits:
         return np.stack([(self.values(z + step) - here) / STEP for step in STEP * np.eye(len(z))], axis=-1)
 
     def _margins(self, z: Floats, case: int, place: Place) -> list[float]:
-        gains = {scale.number.name: scale.value(float(zk)) for scale, zk in zip(self.scales, z, strict=True)}
-        model = self.linearise(place, gains | self.cases.parameters(case))
+        parameters, _ = split_starts(self.cases.changes[case])
+        model = self.linearise(place, name_gains(self.scales, z) | parameters)
         late = {signal for limit, signal in self.rows if limit.what == "delay"}
-        found = {signal: find_margins(model, signal, signal in late) for _, signal in self.rows}
-        return [measure_margin(str(limit.what), found[signal], model.period) for limit, signal in self.rows]
+        margins = {signal: find_margins(model, signal, signal in late) for _, signal in self.rows}
+        return [measure_margin(str(limit.what), margins[signal], model.period) for limit, signal in self.rows]
 
 
 def make_margin_limits(
@@ -208,13 +208,11 @@ def make_margin_limits(
     places = [_find_places(variation, cases, k, at) for k in range(len(cases.changes))]
     loops = closed_signals(linearise(places[0][0], None), variation.scenario)
     flaws = FlawList()
-    rows = []
     for limit in limits:
-        matching = [name for name in loops if fnmatchcase(name, limit.pattern)]
-        if not matching:
+        if find_unmatched([limit.pattern], loops):
             flaws.add(f"limit {limit.text}", f"no loop matches '{limit.pattern}'", nearest(limit.pattern, loops))
-        rows += [(limit, name) for name in matching]
     flaws.raise_if_any("tuning")
+    rows = [(limit, name) for limit in limits for name in loops if fits(name, [limit.pattern])]
     margins = MarginLimits(scales, cases, rows, places, linearise, memo)
     now = margins.values(np.array([scale.scaled(scale.number.value) for scale in scales])).min(axis=0)
     least = {limit: min(v for (one, _), v in zip(rows, now, strict=True) if one is limit) for limit, _ in rows}
@@ -227,7 +225,7 @@ def _find_places(variation: Variation, cases: Cases, case: int, at: Sequence[str
     run = simulate(variation.scenario.with_numbers(cases.changes[case]), variation.solver) if times else None
     if run is not None and (not run.outcome.carried_through or max(times) > run.time[-1]):
         refuse("at", f"there is no motion at {max(times):g} s: {run.outcome.sentence}", source="tuning")
-    starts = cases.starts(case)
+    _, starts = split_starts(cases.changes[case])
     places: list[Place] = []
     for place in at:
         if run is not None and not isinstance(place, str):

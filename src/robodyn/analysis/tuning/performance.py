@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ import numpy as np
 from robodyn.analysis.checkpoint import Memo
 from robodyn.analysis.fitting.residuals import ACROSS_JUMPS, DIFFERENCE
 from robodyn.analysis.fitting.search_space import Scale
-from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.ranking import NUDGE
 from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable
@@ -37,18 +37,6 @@ class Cases:
 
     system: System
     changes: tuple[Mapping[str, float], ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.changes[0])
-
-    def starts(self, case: int) -> dict[str, float]:
-        """Start values of states that the case changes."""
-        return {name.removeprefix(INITIAL): v for name, v in self.changes[case].items() if name.startswith(INITIAL)}
-
-    def parameters(self, case: int) -> dict[str, float]:
-        """The other numbers that it changes."""
-        return {name: value for name, value in self.changes[case].items() if not name.startswith(INITIAL)}
 
 
 def make_cases(
@@ -93,6 +81,11 @@ def make_cases(
 WINDOWS = 16
 
 
+def name_gains(scales: Sequence[Scale], z: Floats) -> dict[str, float]:
+    """Values of the gains by name."""
+    return {scale.number.name: scale.value(float(zk)) for scale, zk in zip(scales, z, strict=True)}
+
+
 def count_windows(measure: Measure, least: bool = False) -> int:
     """Of how many windows a measure is taken: several where the worst of them, for a goal or a limit, is the whole's.
 
@@ -124,53 +117,47 @@ class Performance:
     @property
     def spans(self) -> list[slice]:
         """Which rows of a case belong to each measure."""
-        ends = np.cumsum([0, *self.windows])
-        return [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [slice(a, b) for a, b in pairwise(np.cumsum([0, *self.windows]).tolist())]
 
     def values(self, z: Floats) -> Floats | None:
         """Every measure's windows, (n_cases, n_rows); None where a motion fails."""
-        kept = self.memo.get("values", z)
-        if kept is not None:
-            return kept if kept.size else None
-        runs = self.runs(z)
-        if runs is None:
-            self.memo.put("values", z, np.zeros(0))
-            self.memo.put("slopes", z, self._no_slopes(z))
-            return None
-        if self.variation.exact:
-            self.memo.put("slopes", z, np.array([self._exact(run, z) for run in runs]))
-        values = np.array([self._read(run) for run in runs])
-        self.memo.put("values", z, values)
-        return values
+        values = self.memo.recall("values", z, lambda: self._measure(z))
+        return values if values.size else None
 
     def slopes(self, z: Floats) -> Floats:
         """Of the values by z, (n_cases, n_rows, n_z); zero where a motion fails."""
-        kept = self.memo.get("slopes", z)
-        if kept is None:
-            kept = self._differences(z)
-            self.memo.put("slopes", z, kept)
-        return kept
+        return self.memo.recall("slopes", z, lambda: self._differences(z))
 
     def runs(self, z: Floats) -> list[Run] | None:
         """The motion of every case with the gains z; None where one fails."""
-        gains = {scale.number.name: scale.value(float(zk)) for scale, zk in zip(self.scales, z, strict=True)}
-        found = [self.variation.attempt(gains | dict(changes), self.times) for changes in self.cases.changes]
+        gains = name_gains(self.scales, z)
+        attempts = [self.variation.attempt(gains | dict(changes), self.times) for changes in self.cases.changes]
         self.evaluations += 1
-        self.failure = next((run for run in found if isinstance(run, str)), self.failure)
-        runs = [run for run in found if isinstance(run, Run)]
-        return runs if len(runs) == len(found) else None
+        self.failure = next((run for run in attempts if isinstance(run, str)), self.failure)
+        runs = [run for run in attempts if isinstance(run, Run)]
+        return runs if len(runs) == len(attempts) else None
+
+    def _measure(self, z: Floats) -> Floats:
+        """The values, none where a motion fails; exact slopes come with them."""
+        runs = self.runs(z)
+        if runs is None:
+            self.memo.recall("slopes", z, lambda: self._no_slopes(z))
+            return np.zeros(0)
+        if self.variation.exact:
+            self.memo.recall("slopes", z, lambda: np.array([self._exact(run, z) for run in runs]))
+        return np.array([self._read(run) for run in runs])
 
     def _no_slopes(self, z: Floats) -> Floats:
         return np.zeros((len(self.cases.changes), self.spans[-1].stop, len(z)))
 
     def _read(self, run: Run, moved: Mapping[str, Floats] | None = None) -> list[float]:
         """Every measure's windows of one run, its signals moved if wished."""
-        found = []
+        rows = []
         for measure, count in zip(self.measures, self.windows, strict=True):
             y = run[measure.signal].values + (moved[measure.signal] if moved else 0.0)
             ends = np.linspace(0, len(y), count + 1).astype(int)
-            found += [measure.take(run.time[a:b], y[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True)]
-        return found
+            rows += [measure.take(run.time[a:b], y[a:b]) for a, b in pairwise(ends)]
+        return rows
 
     def _exact(self, run: Run, z: Floats) -> Floats:
         columns = []

@@ -15,7 +15,7 @@ from robodyn.analysis.linear.margins import find_gains
 from robodyn.analysis.sensitivity.variation import prepare_variation
 from robodyn.analysis.sweeps.variation import Distribution, Factors, find_numbers, match_numbers
 from robodyn.analysis.tuning.limits import MarginLimits, TuningLimit, make_margin_limits, read_limits
-from robodyn.analysis.tuning.performance import WINDOWS, Cases, Performance, count_windows, make_cases
+from robodyn.analysis.tuning.performance import WINDOWS, Performance, count_windows, make_cases, name_gains
 from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
@@ -469,9 +469,35 @@ def tune_gains(
     Raises:
         ModelError: names or measures that are not there, margins that no gains keep, with the nearest that some do.
     """
+    # Names of gains, the measure, the limits and the cases; all that is wrong is reported at once.
     system = what if isinstance(what, System) else assemble(what)
-    varied = (vary, random, runs, seed)
-    names, measure, kept, cases = _check(system, free, minimise, limits, varied, over, at, (starts, points))
+    flaws = FlawList()
+    names = _find_free(flaws, system, free)
+    goals = find_measures(flaws, [minimise], system)
+    if len(goals) > 1:
+        flaws.add(f"minimise {minimise}", f"names {len(goals)} signals", "name one")
+    kept = read_limits(flaws, limits, system)
+    for one in (*goals, *(limit.what for limit in kept)):
+        if isinstance(one, Measure) and one.kind == "time_of_peak":
+            flaws.add(one.name, "has no derivative by the gains: it jumps from row to row", "name another measure")
+    cases = make_cases(flaws, system, vary, random, runs, seed)
+    for name in set(names) & cases.changes[0].keys():
+        flaws.add(name, "is both free and varied", "leave it out of one")
+    if over not in OVER:
+        flaws.add("over", f"must be {' or '.join(OVER)}, is '{over}'")
+    for place in at:
+        if isinstance(place, str) and place not in PLACES:
+            flaws.add("at", f"must be {', '.join(PLACES)} or a time [s], is '{place}'")
+    if starts < 1:
+        flaws.add("starts", f"must be at least 1, is {starts}")
+    if points < WINDOWS:
+        flaws.add("points", f"must be at least {WINDOWS}, is {points}")
+    if any(isinstance(limit.what, str) for limit in kept) and not system.discrete.tasks:
+        flaws.add("limits", "no block is sampled, so that no loop can be cut", "remove the limits on margins")
+    flaws.raise_if_any(f"tuning of '{system.scenario.name}'")
+    measure = goals[0]
+
+    # The problem, in scaled gains; what was computed is kept in a file.
     on_measures = [(limit, limit.what) for limit in kept if isinstance(limit.what, Measure)]
     measures = [measure, *(what for _, what in on_measures)]
     windows = [count_windows(measure), *(count_windows(what, limit.least) for limit, what in on_measures)]
@@ -497,50 +523,18 @@ def tune_gains(
     first, slack = find_allowed(problem, scales, begin, seed or 0)
     if slack < -KEPT:
         raise _no_margins(problem, scales, first)
-    problem = _scale_to_first(problem, begin)
+    # By the given gains: the objective in parts of theirs, limits of 'now' at what they have.
+    if performance.values(begin) is None:
+        refuse("", f"with the given gains: {performance.failure}", source="tuning")
+    given = float(problem.goals(begin).max())
+    if not abs(given) > 0:
+        refuse("minimise", "is 0 with the given gains: there is nothing to improve", source="tuning")
+    now = problem.limited_values(begin)[len(problem.margin_values(begin)) :]
+    bounded = [limit.with_bound(limit.worst(values)) for limit, _, values in now]
+    problem = replace(problem, first=abs(given), limits=bounded)
     others = [find_allowed(problem, scales, z, seed or 0)[0] for z in spread_starts(scales, starts - 1, seed or 0)]
     best = _search(problem, scales, [first, *others], progress)
     return summarise_tuning(problem, scales, begin, best, measure, over)
-
-
-def _check(
-    system: System,
-    free: Sequence[str],
-    minimise: str,
-    limits: Sequence[str],
-    varied: tuple[
-        Mapping[str, Sequence[float] | Factors] | None, Mapping[str, Distribution] | None, int | None, int | None
-    ],
-    over: str,
-    at: Sequence[str | float],
-    counts: tuple[int, int],
-) -> tuple[list[str], Measure, list[TuningLimit], Cases]:
-    """Names of gains, the measure, the limits and the cases; all that is wrong is reported at once."""
-    flaws, scenario, (starts, points) = FlawList(), system.scenario, counts
-    names = _find_free(flaws, system, free)
-    found = find_measures(flaws, [minimise], system)
-    if len(found) > 1:
-        flaws.add(f"minimise {minimise}", f"names {len(found)} signals", "name one")
-    kept = read_limits(flaws, limits, system)
-    for one in (*found, *(limit.what for limit in kept)):
-        if isinstance(one, Measure) and one.kind == "time_of_peak":
-            flaws.add(one.name, "has no derivative by the gains: it jumps from row to row", "name another measure")
-    cases = make_cases(flaws, system, *varied)
-    for name in set(names) & set(cases.names):
-        flaws.add(name, "is both free and varied", "leave it out of one")
-    if over not in OVER:
-        flaws.add("over", f"must be {' or '.join(OVER)}, is '{over}'")
-    for place in at:
-        if isinstance(place, str) and place not in PLACES:
-            flaws.add("at", f"must be {', '.join(PLACES)} or a time [s], is '{place}'")
-    if starts < 1:
-        flaws.add("starts", f"must be at least 1, is {starts}")
-    if points < WINDOWS:
-        flaws.add("points", f"must be at least {WINDOWS}, is {points}")
-    if any(isinstance(limit.what, str) for limit in kept) and not system.discrete.tasks:
-        flaws.add("limits", "no block is sampled, so that no loop can be cut", "remove the limits on margins")
-    flaws.raise_if_any(f"tuning of '{scenario.name}'")
-    return names, found[0], kept, cases
 
 
 def _find_free(flaws: FlawList, system: System, free: Sequence[str]) -> list[str]:
@@ -576,18 +570,6 @@ def _make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tup
     flaws.raise_if_any("tuning")
     names = {number.name for number in numbers}
     return make_scales(numbers, {key: pair for key, pair in given.items() if key in names or key not in used})
-
-
-def _scale_to_first(problem: TuningProblem, begin: Floats) -> TuningProblem:
-    """The problem by the given gains: its objective in parts of theirs, limits of 'now' at what they have."""
-    if problem.performance.values(begin) is None:
-        refuse("", f"with the given gains: {problem.performance.failure}", source="tuning")
-    first = float(problem.goals(begin).max())
-    if not abs(first) > 0:
-        refuse("minimise", "is 0 with the given gains: there is nothing to improve", source="tuning")
-    values = problem.limited_values(begin)[len(problem.margin_values(begin)) :]
-    limits = [limit.with_bound(limit.worst(now)) for limit, _, now in values]
-    return replace(problem, first=abs(first), limits=limits)
 
 
 def _search(
@@ -639,4 +621,4 @@ def _no_margins(problem: TuningProblem, scales: Sequence[Scale], z: Floats) -> M
 
 def describe_gains(scales: Sequence[Scale], z: Floats) -> str:
     """`name = value` of all."""
-    return ", ".join(f"{s.number.name} = {s.value(float(zk)):.4g}" for s, zk in zip(scales, z, strict=True))
+    return ", ".join(f"{name} = {value:.4g}" for name, value in name_gains(scales, z).items())

@@ -21,6 +21,7 @@ from robodyn.base.units import known_unit
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import compile_system, simulate
 from robodyn.computation.simulation.compiled import CompiledSystem
+from robodyn.computation.simulation.many import split_starts
 from robodyn.computation.simulation.reference_paths import find_start_warnings
 from robodyn.computation.simulation.starting import find_start, make_ready
 from robodyn.description.files.patching import edit_text
@@ -67,8 +68,7 @@ class Model:
 
     def simulate(self, values: Mapping[str, float], progress: Any) -> Run:
         """A run with some tunable numbers changed."""
-        starts = {name: value for name, value in values.items() if name.startswith(INITIAL)}
-        others = {name: value for name, value in values.items() if name not in starts}
+        others, starts = split_starts(values)
         if self.compiled is None:
             return simulate(self.what, parameters=others, progress=progress)
         begun = with_starts(self.compiled, starts) if starts else self.compiled
