@@ -15,6 +15,7 @@ import numpy as np
 
 from robodyn.base.errors import FlawList, nearest, refuse, refuse_unknown
 from robodyn.base.lazy import Displayed
+from robodyn.base.numerics import Array
 from robodyn.base.waiting import report_progress, update_line
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.motion import LinearMechanics
@@ -108,8 +109,8 @@ class Budget(Displayed):
     signals: tuple[str, ...]
     along: str
     parts: tuple[BudgetPart, ...]
-    values: np.ndarray
-    perturbed: np.ndarray
+    values: Array
+    perturbed: Array
     by_differences: str = ""
 
     def __repr__(self) -> str:
@@ -126,22 +127,22 @@ class Budget(Displayed):
         return {name: SignalBudget(self.run[name].unit, self.table(name)) for name in self.signals}
 
     @property
-    def total(self) -> np.ndarray:
+    def total(self) -> Array:
         """Deviations of the non-linear motion, (k, n_times)."""
         return np.array([self.run[name].values for name in self.signals])
 
     @property
-    def sum(self) -> np.ndarray:
+    def sum(self) -> Array:
         """Of all parts, (k, n_times)."""
         return self.values.sum(axis=1)
 
     @property
-    def remainder(self) -> np.ndarray:
+    def remainder(self) -> Array:
         """What the parts miss of the non-linear motion, (k, n_times)."""
         return self.total - self.sum
 
     @property
-    def interaction(self) -> np.ndarray:
+    def interaction(self) -> Array:
         """What they miss of the motion near the nominal one; the rest of the remainder is of second order."""
         return self.perturbed - self.sum
 
@@ -155,16 +156,16 @@ class Budget(Displayed):
         """The same of the interaction."""
         return self._share(self.interaction)
 
-    def _share(self, missed: np.ndarray) -> float:
+    def _share(self, missed: Array) -> float:
         largest = np.max(np.abs(self.total), axis=1)
         return float(np.max(np.max(np.abs(missed), axis=1) / np.where(largest > 0, largest, np.inf)))
 
     @property
-    def places(self) -> np.ndarray:
+    def places(self) -> Array:
         """The abscissa of pictures, (n_times,)."""
         return self.run.time if self.along == TIME else self.run[self.along].values
 
-    def part(self, name: str, signal: str) -> np.ndarray:
+    def part(self, name: str, signal: str) -> Array:
         """One part of one signal over time, (n_times,)."""
         names = [part.name for part in self.parts]
         return self.values[self.signals.index(signal), names.index(name)]
@@ -191,7 +192,7 @@ class Budget(Displayed):
         return replace(self, parts=tuple(parts), values=np.stack(values, axis=1))
 
 
-def _row(name: str, what: str, values: np.ndarray, worst: int, total: float) -> BudgetRow:
+def _row(name: str, what: str, values: Array, worst: int, total: float) -> BudgetRow:
     at_worst = float(values[worst])
     share = at_worst / total if total else 0.0
     return BudgetRow(name, what, float(np.max(np.abs(values))), float(np.sqrt(np.mean(values**2))), at_worst, share)
@@ -723,7 +724,7 @@ ROWS = 2000
 """Times at which the parts are taken where the scenario has no rate of recording."""
 
 Move = Callable[[str, Callable[[], Run]], Run]
-PartShare = tuple[BudgetPart, np.ndarray]
+PartShare = tuple[BudgetPart, Array]
 
 
 @report_progress("splitting the deviation of")
@@ -813,7 +814,7 @@ def _split_by_twin(replay: TwinRuns, base: Run, signals: Sequence[str], move: Mo
 def _split_by_differences(
     scenario: Scenario,
     causes: Mapping[str, DisturbanceSource],
-    ends: tuple[np.ndarray, np.ndarray],
+    ends: tuple[Array, Array],
     signals: Sequence[str],
     simulate_full: Callable[[Scenario], Run],
     move: Move,
@@ -838,7 +839,7 @@ def _split_by_differences(
         yield BudgetPart(name, cause.what, "cause"), share
 
 
-def _values(run: Run, names: Sequence[str]) -> np.ndarray:
+def _values(run: Run, names: Sequence[str]) -> Array:
     """(signals, times)."""
     return np.array([run[name].values for name in names])
 

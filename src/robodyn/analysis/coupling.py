@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from robodyn.base.errors import FlawList
+from robodyn.base.numerics import Array
 from robodyn.computation.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection
 from robodyn.computation.cosimulation.coupling import Answer, Asked, Coupling, Trend
 from robodyn.computation.cosimulation.macro_steps import couple_units
@@ -122,7 +123,7 @@ class MacroSteps:
         self.coupling.carry_out(functions().coupling_save)
         self._passing = self._find_passing()
 
-    def jacobian(self, step: float, disturbance: float = DISTURBANCE) -> np.ndarray:
+    def jacobian(self, step: float, disturbance: float = DISTURBANCE) -> Array:
         """dF/dz of a macro step [s], (n, n)."""
         self._begin(step)
         z = self._read()
@@ -158,7 +159,7 @@ class MacroSteps:
             passing[name] = tuple(found)
         return passing
 
-    def _exchanged(self, name: str, key: str, change: float) -> np.ndarray:
+    def _exchanged(self, name: str, key: str, change: float) -> Array:
         """What all units have got after the exchange at the instant, with one input changed before it."""
         self._begin(self.settings.step)
         unit = self.units[name]
@@ -176,13 +177,13 @@ class MacroSteps:
         for memory in _memories(self.coupling):
             memory.fill(self.time, step)
 
-    def _read(self) -> np.ndarray:
+    def _read(self) -> Array:
         parts = []
         for name, unit in self.units.items():
             parts += [unit.state[: unit.system.n_moving], unit.memory, unit.held(self._passing[name])]
         return np.concatenate([*parts, *(memory.values.ravel() for memory in _memories(self.coupling))])
 
-    def _write(self, z: np.ndarray) -> None:
+    def _write(self, z: Array) -> None:
         left = z
         for name, unit in self.units.items():
             sizes = (unit.system.n_moving, len(unit.memory), len(self._passing[name]))
@@ -272,7 +273,7 @@ class _Memory:
         trend.fields.count = n
 
     @property
-    def values(self) -> np.ndarray:
+    def values(self) -> Array:
         """Oldest first, in the engine's memory."""
         end = self.trend.fields.count - self.fresh
         return self.trend.values[end - len(self.ages) : end]

@@ -21,6 +21,7 @@ import numpy as np
 
 from robodyn.analysis.model_stand_in import stand_in
 from robodyn.base.errors import FlawList
+from robodyn.base.numerics import Array
 from robodyn.base.symbolic.staircases import STAIRCASES, find_jumps, smooth_staircases
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.system import Expressions
@@ -41,8 +42,8 @@ POINTS = 8
 """Places at which slopes are compared."""
 
 
-Values = Callable[[np.ndarray], np.ndarray]
-Outputs = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Values = Callable[[Array], Array]
+Outputs = Callable[[Array, Array], Array]
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ class _Traced:
         between, mean = np.split(np.abs(self._evaluate(ca.vertcat(*ends))(places)), 2)
         return bool(np.any((between > 0) & (mean <= 1e-9 * between)))
 
-    def _draw(self, rng: np.random.Generator) -> np.ndarray:
+    def _draw(self, rng: np.random.Generator) -> Array:
         """A place, of about the sizes of the law's parameters or of 1."""
         n = self.moving.numel()
         return rng.choice(self.sizes, size=n) * rng.normal(size=n) * 10.0 ** rng.uniform(-1, 1, size=n)
@@ -197,10 +198,10 @@ class _Traced:
         values, rng = self._evaluate(self._smooth), np.random.default_rng(1)
         return any(_any_jumps(*self._look(values, rng)) for _ in range(LOOKS))
 
-    def _look(self, values: Values, rng: np.random.Generator) -> tuple[Outputs, np.ndarray]:
+    def _look(self, values: Values, rng: np.random.Generator) -> tuple[Outputs, Array]:
         begin, end = (np.column_stack([self._draw(rng) for _ in range(LINES)]) for _ in range(2))
 
-        def outputs(line: np.ndarray, share: np.ndarray) -> np.ndarray:
+        def outputs(line: Array, share: Array) -> Array:
             return values(begin[:, line] + share * (end - begin)[:, line])
 
         lines = np.repeat(np.arange(LINES), PARTS + 1)
@@ -208,7 +209,7 @@ class _Traced:
         return outputs, outputs(lines, shares).reshape(-1, LINES, PARTS + 1)
 
 
-def _any_jumps(outputs: Outputs, table: np.ndarray) -> bool:
+def _any_jumps(outputs: Outputs, table: Array) -> bool:
     """Whether a change within a part of a line stays when the part is halved again and again.
 
     Args:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from robodyn.base.numerics import Array
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.system import INPUTS
 from robodyn.computation.native import FEW_CALLS, Sweep, build_jacobian, compile_kernels
@@ -18,10 +19,10 @@ class OperatingPoint:
     """One value of everything a system's functions depend on: t [s], x, d, m, p in the system's order."""
 
     t: float
-    x: np.ndarray
-    d: np.ndarray
-    m: np.ndarray
-    p: np.ndarray
+    x: Array
+    d: Array
+    m: Array
+    p: Array
 
 
 def described_point(system: System) -> OperatingPoint:
@@ -54,15 +55,15 @@ class PointFunctions:
             functions["slopes"] = build_jacobian(*given, written_out=FEW_CALLS if quick else None)
             self._shape = rows.numel(), columns.numel()
         self.module = compile_kernels(functions, INPUTS.index("p"), quick=quick)
-        self._prepared: tuple[np.ndarray, np.ndarray] | None = None
+        self._prepared: tuple[Array, Array] | None = None
 
-    def __call__(self, name: str, point: OperatingPoint) -> np.ndarray:
+    def __call__(self, name: str, point: OperatingPoint) -> Array:
         """The values of a column; a matrix column after column."""
         if self._prepared is None or self._prepared[0] is not point.p:
             self._prepared = point.p, self.module.prepare(point.p)
         inputs = (np.array([point.t]), point.x, point.d, point.m, self._prepared[1])
         return np.array(self.module.kernels[name](*inputs))
 
-    def slopes(self, point: OperatingPoint) -> np.ndarray:
+    def slopes(self, point: OperatingPoint) -> Array:
         """d rows[i] / d columns[j], (rows, columns)."""
         return self("slopes", point).reshape(self._shape, order="F")

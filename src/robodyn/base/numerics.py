@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+Array = np.ndarray
+"""Numbers of any kind, vectors, matrices and stacks of them; docstrings say their shapes."""
+
 
 class NewtonResult(NamedTuple):
     """Where Newton's method ended, the residual there, the steps taken, and whether that is a solution."""

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.base.errors import Flaw, FlawList, ModelError, refuse_unknown
 from robodyn.base.lazy import Displayed, later
+from robodyn.base.numerics import Array
 from robodyn.computation.assembly.control.feedback import Variable as Variable
 from robodyn.computation.assembly.control.feedback import approximate_delay as approximate_delay
 from robodyn.computation.assembly.control.feedback import close_lines, join_lines
@@ -57,15 +58,15 @@ class LinearModel(Displayed):
         notes: sentences for whoever uses the numbers: what is held, what is not smooth.
     """
 
-    A: np.ndarray
-    B: np.ndarray = _not_given()
-    C: np.ndarray = _not_given()
-    D: np.ndarray = _not_given()
-    E: np.ndarray = _not_given()
-    F: np.ndarray = _not_given()
-    G: np.ndarray = _not_given()
-    H: np.ndarray = _not_given()
-    K: np.ndarray = _not_given()
+    A: Array
+    B: Array = _not_given()
+    C: Array = _not_given()
+    D: Array = _not_given()
+    E: Array = _not_given()
+    F: Array = _not_given()
+    G: Array = _not_given()
+    H: Array = _not_given()
+    K: Array = _not_given()
     states: tuple[Variable, ...] = ()
     inputs: tuple[Variable, ...] = ()
     outputs: tuple[Variable, ...] = ()
@@ -121,11 +122,11 @@ class LinearModel(Displayed):
         return len(self.states)
 
     @property
-    def delay_times(self) -> np.ndarray:
+    def delay_times(self) -> Array:
         """tau [s], (n_delays,)."""
         return np.array([delay.time for delay in self.delays], float)
 
-    def transfer(self, s: ArrayLike) -> np.ndarray:
+    def transfer(self, s: ArrayLike) -> Array:
         """Transfer matrix Y(s) U(s)^-1 at complex frequencies, delays exact: (*s.shape, n_outputs, n_inputs).
 
         [s I - A     -E          ] [x]   [B]
@@ -138,22 +139,22 @@ class LinearModel(Displayed):
             raise ModelError([Flaw("s", what, "leave it out")], "linear model") from error
         return np.hstack([self.C, self.K]) @ solved + self.D
 
-    def frequency_response(self, omega: ArrayLike) -> np.ndarray:
+    def frequency_response(self, omega: ArrayLike) -> Array:
         """Exact response at angular frequencies [rad/s]: (*omega.shape, n_outputs, n_inputs), complex."""
         return self.transfer(1j * np.asarray(omega, float))
 
-    def pencil(self, s: ArrayLike) -> np.ndarray:
+    def pencil(self, s: ArrayLike) -> Array:
         """P(s) = [[s I - A, -E], [-F, e^(s tau) - H]]: singular exactly at the poles, (*s.shape, n, n)."""
         s = np.asarray(s, complex)[..., None]
         diagonal = np.concatenate([np.broadcast_to(s, (*s.shape[:-1], self.order)), np.exp(s * self.delay_times)], -1)
         return diagonal[..., None] * np.eye(diagonal.shape[-1]) - self.coupling
 
     @cached_property
-    def coupling(self) -> np.ndarray:
+    def coupling(self) -> Array:
         """[[A, E], [F, H]]."""
         return np.block([[self.A, self.E], [self.F, self.H]])
 
-    def poles(self, order: int | None = None) -> np.ndarray:
+    def poles(self, order: int | None = None) -> Array:
         """Poles [rad/s], complex, by magnitude; with delays those of infinitely many that Pade of the order resolves.
 
         Without delays these are the eigenvalues of A. With delays each pole of the Pade model is refined by

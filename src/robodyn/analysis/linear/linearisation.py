@@ -16,6 +16,7 @@ from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Var
 from robodyn.analysis.point_functions import OperatingPoint as OperatingPoint
 from robodyn.analysis.point_functions import PointFunctions
 from robodyn.base.errors import FlawList, nearest, refuse
+from robodyn.base.numerics import Array
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.system import FREE, INPUTS, Expressions
 from robodyn.computation.native import find_rough_entries, read_program
@@ -144,9 +145,7 @@ def _recorded_values(system: System, run: Run, time: float) -> dict[str, float]:
     return {name: float(run[name](time)) for name in recorded}
 
 
-def _settle(
-    system: System, t: float, x: np.ndarray, m: np.ndarray, p: np.ndarray, known: Mapping[str, Any]
-) -> np.ndarray:
+def _settle(system: System, t: float, x: Array, m: Array, p: Array, known: Mapping[str, Any]) -> Array:
     """Delayed signals: the known ones, and for the others what goes into the delay now."""
     delays = system.delays
     d = np.array([known.get(delay.name, 0.0) for delay in delays], float)
@@ -178,12 +177,12 @@ class Tangent:
     """
 
     variables: tuple[Variable, ...]
-    into: np.ndarray
-    out: np.ndarray
-    turning: np.ndarray
+    into: Array
+    out: Array
+    turning: Array
 
 
-def find_tangent(system: System, x: np.ndarray, x_dot: np.ndarray, states: Sequence[int]) -> Tangent:
+def find_tangent(system: System, x: Array, x_dot: Array, states: Sequence[int]) -> Tangent:
     """The deviations of states at x, which changes by x_dot; both in the order of `states`."""
     names = [system.states[k].name for k in states]
     mechanism = system.scenario.machine.mechanism
@@ -214,14 +213,14 @@ def find_tangent(system: System, x: np.ndarray, x_dot: np.ndarray, states: Seque
     return Tangent(tuple(variables), into, out, turning)
 
 
-def positions_by(system: System, x: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+def positions_by(system: System, x: Array) -> tuple[Array, tuple[str, ...]]:
     """Changes of the positions q by their deviations, (n_q, n_v), and the names of these."""
     n = system.n_q
     tangent = find_tangent(system, x[:n], np.zeros(n), range(n))
     return tangent.into, tuple(variable.name for variable in tangent.variables)
 
 
-def _rates(q: np.ndarray) -> np.ndarray:
+def _rates(q: Array) -> Array:
     """N(q): rates of a quaternion by the angular velocity in the child's axes, (4, 3)."""
     w, x, y, z = q
     return 0.5 * np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
@@ -296,7 +295,7 @@ def _kinks(slopes: Slopes) -> Iterator[str]:
             yield f"{state.name} = {x[k]:.6g} {state.unit}".rstrip()
 
 
-def _jumps(slopes: Slopes, side: np.ndarray, anywhere: bool = False) -> bool:
+def _jumps(slopes: Slopes, side: Array, anywhere: bool = False) -> bool:
     """Whether a slope is another one on both sides of the operating point.
 
     Args:
@@ -417,7 +416,7 @@ class Parts:
         module, n = self.functions.module, self.n
         values, slopes = module.kernels["values"], module.kernels["slopes"]
 
-        def jacobian(*at: np.ndarray) -> np.ndarray:
+        def jacobian(*at: Array) -> Array:
             return np.array(slopes(*at)).reshape((values.out_sizes[0], -1), order="F")[:n, :n]
 
         return None if self.staircases else share_balance(self.system, module, lambda *at: values(*at)[:n], jacobian)
@@ -434,7 +433,7 @@ class Slopes:
         nominal = np.array([state.nominal for state in parts.system.states[: parts.n]])
         self.nominal = np.where(np.isfinite(nominal), nominal, 1.0)
 
-    def at(self, x: np.ndarray) -> np.ndarray:
+    def at(self, x: Array) -> Array:
         """Derivatives with the states at x, the rest as at the operating point."""
         return self.parts.functions.slopes(replace(self.point, x=x))
 
@@ -553,7 +552,7 @@ def reduce_constraints(model: LinearModel, system: System, keep: Sequence[str] =
     )
 
 
-def free_motions(gradients: np.ndarray, first: Sequence[int] = ()) -> tuple[np.ndarray, list[int]]:
+def free_motions(gradients: Array, first: Sequence[int] = ()) -> tuple[Array, list[int]]:
     """Motions that keep linear constraints, as a function of some of the states: x = N x[chosen].
 
     Args:

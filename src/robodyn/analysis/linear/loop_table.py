@@ -38,6 +38,7 @@ from robodyn.analysis.linear.responses import FrequencyResponse, choose_frequenc
 from robodyn.analysis.linear.sampling import SampledModel, can_lift, lift, linearise_sampled, remembered, scale_held
 from robodyn.base.errors import FlawList, nearest, refuse, refuse_word
 from robodyn.base.lazy import Displayed
+from robodyn.base.numerics import Array
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import Block, Scenario
@@ -109,7 +110,7 @@ class ContinuousLoop:
         parts = {"A": m.B @ m.C, "E": m.B @ m.K, "F": m.G @ m.C, "H": m.G @ m.K}
         return replace(m, **{name: getattr(m, name) + more * part for name, part in parts.items()})
 
-    def gain(self, frequency: np.ndarray) -> np.ndarray:
+    def gain(self, frequency: Array) -> Array:
         """Once round the loop, its sign turned: L = -w / u, so that negative feedback is unstable round -1."""
         return -self._cut.frequency_response(2 * np.pi * frequency)[:, 0, 0]
 
@@ -155,9 +156,9 @@ class ContinuousLoop:
 
     def _crossings(
         self,
-        frequency: np.ndarray,
-        values: np.ndarray,
-        measure: Callable[[np.ndarray], np.ndarray],
+        frequency: Array,
+        values: Array,
+        measure: Callable[[Array], Array],
         wanted: ArrayLike = True,
     ) -> list[float]:
         """Frequencies [Hz] at which a measure of the gain changes its sign, between points where it is wanted."""

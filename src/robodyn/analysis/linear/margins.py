@@ -16,6 +16,7 @@ from robodyn.analysis.linear.sampling import Lifted, SampledModel, find_held, li
 from robodyn.analysis.linear.stability import join_branches
 from robodyn.analysis.model_stand_in import stand_in
 from robodyn.base.errors import refuse
+from robodyn.base.numerics import Array
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import Block
 from robodyn.description.model.block import name_results
@@ -70,7 +71,7 @@ def _draw_arguments(block: Block) -> dict[str, Any]:
     return drawn
 
 
-def _results(block: Block, arguments: dict[str, Any]) -> np.ndarray:
+def _results(block: Block, arguments: dict[str, Any]) -> Array:
     """Outputs, and the next values of memory that sums up: they follow it one to one."""
     results, memory = _call(block, arguments), set(block.memory_names)
     for name in memory:
@@ -163,7 +164,7 @@ def find_margins(model: SampledModel, signals: str | Sequence[str], delay: bool 
     return Margins(names, True, radius, gains[0], gains[1], float(np.degrees(phase)), late)
 
 
-def count_above_one(multipliers: np.ndarray) -> int:
+def count_above_one(multipliers: Array) -> int:
     """How many motions grow."""
     return int(np.sum(np.abs(multipliers) > 1 + STABLE))
 
@@ -231,7 +232,7 @@ class EigenvalueCurves:
         self.angles = np.unique(np.round(angles, 12).clip(LOWEST_ANGLE, np.pi))
         self.values = join_branches(list(self._eigenvalues(self.angles, estimated)))
 
-    def _eigenvalues(self, angles: np.ndarray, estimated: bool = False) -> np.ndarray:
+    def _eigenvalues(self, angles: Array, estimated: bool = False) -> Array:
         gain = self.lifted.estimate_gain if estimated else self.lifted.gain
         gains = gain(np.exp(1j * angles))
         # A matrix of one element is its eigenvalue.
@@ -255,7 +256,7 @@ class EigenvalueCurves:
         """Angle of z and lambda wherever a curve meets the unit circle."""
         return list(self._crossings(lambda value: np.abs(value) - 1))
 
-    def _crossings(self, measure: Callable[[np.ndarray], np.ndarray]) -> Iterator[tuple[float, complex]]:
+    def _crossings(self, measure: Callable[[Array], Array]) -> Iterator[tuple[float, complex]]:
         """Angle of z and lambda wherever a measure of lambda changes its sign along a curve."""
         signs = measure(self.values) > 0
         for k, branch in np.argwhere(signs[:-1] != signs[1:]):
@@ -265,9 +266,7 @@ class EigenvalueCurves:
             if abs(measure(np.array(value))) <= REAL * max(abs(value), 1.0) and abs(value) < MOST_GAIN:
                 yield angle, value
 
-    def _refine(
-        self, measure: Callable[[np.ndarray], np.ndarray], angles: np.ndarray, values: np.ndarray
-    ) -> tuple[float, complex]:
+    def _refine(self, measure: Callable[[Array], Array], angles: Array, values: Array) -> tuple[float, complex]:
         """Of the eigenvalues between two points the one nearest to the straight line between them is on the curve."""
         above, width = measure(values[0]) > 0, angles[1] - angles[0]
 
@@ -329,7 +328,7 @@ def respond_loop(model: SampledModel, signal: str, frequency: ArrayLike | None =
     grid = _choose_grid(lifted.turn_time / max(lifted.times.size, 1), frequency)
     variable = model.memory[find_held(model, [signal])[0]]
 
-    def gain(at: np.ndarray) -> np.ndarray:
+    def gain(at: Array) -> Array:
         return -first_harmonic(lifted, at)
 
     values = gain(grid)
@@ -338,9 +337,7 @@ def respond_loop(model: SampledModel, signal: str, frequency: ArrayLike | None =
     return FrequencyResponse(variable, variable, grid, values)
 
 
-def refine_curve(
-    gain: Callable[[np.ndarray], np.ndarray], frequency: np.ndarray, values: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def refine_curve(gain: Callable[[Array], Array], frequency: Array, values: Array) -> tuple[Array, Array]:
     """More frequencies wherever a curve in the complex plane goes far between two of them, as beside a resonance.
 
     Far is a part of the distance from 0 and from -1, whichever is larger: so a Nyquist plot is round, and a narrow
@@ -379,7 +376,7 @@ def respond_held(
     return FrequencyResponse(model.memory[find_held(model, [signal])[0]], model.outputs[row], grid, values)
 
 
-def first_harmonic(lifted: Lifted, frequency: np.ndarray) -> np.ndarray:
+def first_harmonic(lifted: Lifted, frequency: Array) -> Array:
     """Of what is written, of what is read [1], (n,), for one cut signal."""
     omega = 2 * np.pi * frequency
     driven = np.exp(1j * omega[:, None] * lifted.times)
@@ -403,7 +400,7 @@ def find_bandwidth(response: FrequencyResponse) -> float:
     return float("nan")
 
 
-def interpolate_crossing(frequency: np.ndarray, ratio: np.ndarray) -> float:
+def interpolate_crossing(frequency: Array, ratio: Array) -> float:
     """Frequency between two at which a magnitude passes 1, straight in logarithms."""
     x, y = np.log(frequency), np.log(ratio)
     return float(np.exp(brentq(lambda at: np.interp(at, x, y), *x)))
@@ -418,7 +415,7 @@ def find_output(model: SampledModel, name: str) -> int:
     return names.index(name)
 
 
-def _choose_grid(period: float, frequency: ArrayLike | None) -> np.ndarray:
+def _choose_grid(period: float, frequency: ArrayLike | None) -> Array:
     """Frequencies to half of a sample rate, evenly spaced in decades."""
     highest = 0.5 / period
     if frequency is None:
@@ -462,7 +459,7 @@ def respond_held_step(
     return TimeResponse(variable, model.outputs[row], ticks, driven, np.concatenate(values), settled)
 
 
-def _choose_duration(multipliers: np.ndarray, turn_time: float) -> float:
+def _choose_duration(multipliers: Array, turn_time: float) -> float:
     """Some time constants of the slowest motion that decays, or of the fastest one that grows."""
     sizes = np.abs(multipliers[np.abs(multipliers) > 1e-12])
     rates = np.log(sizes) / turn_time

@@ -22,6 +22,7 @@ from robodyn.analysis.linear.linearisation import (
 from robodyn.analysis.linear.poles import PADE_ORDER, Root, find_poles
 from robodyn.base.errors import ModelError, refuse_word
 from robodyn.base.lazy import Displayed
+from robodyn.base.numerics import Array
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.tree import Mechanics, build_node
@@ -76,11 +77,11 @@ class Skeleton:
     """
 
     names: tuple[str, ...]
-    edges: np.ndarray
+    edges: Array
     coordinates: tuple[str, ...]
     _positions: ca.Function
 
-    def place(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    def place(self, x: Array, p: Array) -> Array:
         """World positions of the points [m], (n_points, 3), at states x with parameters p."""
         return np.array(self._positions(x, p)).T
 
@@ -164,8 +165,8 @@ class Displaced:
         amplitude: factor of the mode's shape that makes it well seen.
     """
 
-    there: np.ndarray
-    back: np.ndarray
+    there: Array
+    back: Array
     amplitude: float
 
 
@@ -238,7 +239,7 @@ class ModeSet(Displayed):
     model: LinearModel
     modes: tuple[Mode, ...]
     skeleton: Skeleton | None = None
-    mean: np.ndarray | None = None
+    mean: Array | None = None
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{mode.frequency:.4g} Hz" for mode in self.oscillating[:4])
@@ -362,9 +363,7 @@ def draw_shapes(found: ModeSet, system: System) -> ModeSet:
     return replace(found, modes=tuple(modes), skeleton=skeleton, mean=mean)
 
 
-def _drawn_amplitude(
-    skeleton: Skeleton, point: OperatingPoint, direction: np.ndarray, turns: np.ndarray, mean: np.ndarray
-) -> float:
+def _drawn_amplitude(skeleton: Skeleton, point: OperatingPoint, direction: Array, turns: Array, mean: Array) -> float:
     """A factor that makes a shape well seen: by the slopes of its points and the limits of angles."""
     if not direction.any():
         return 0.0

@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from robodyn.analysis.linear.linear_model import LinearModel, Variable
 from robodyn.base.errors import refuse
+from robodyn.base.numerics import Array
 
 # --------------------------------------------------------------------------------------------------
 # Poles: where are those of a linear model with delays, exactly, and which states take part in them?
@@ -45,9 +46,9 @@ class Root:
     """
 
     pole: complex
-    right: np.ndarray
-    left: np.ndarray
-    shares: np.ndarray
+    right: Array
+    left: Array
+    shares: Array
 
 
 def find_poles(model: LinearModel, order: int = PADE_ORDER) -> tuple[Root, ...]:
@@ -75,7 +76,7 @@ def find_poles(model: LinearModel, order: int = PADE_ORDER) -> tuple[Root, ...]:
     return tuple(sorted(roots, key=lambda root: (abs(root.pole), -root.pole.imag)))
 
 
-def find_pole_values(model: LinearModel, order: int = PADE_ORDER) -> np.ndarray:
+def find_pole_values(model: LinearModel, order: int = PADE_ORDER) -> Array:
     """The poles of `find_poles` alone [rad/s], without their vectors."""
     if not model.delays:
         return sort_roots(np.linalg.eigvals(model.A).astype(complex))
@@ -89,7 +90,7 @@ def count_growing_poles(model: LinearModel, tolerance: float) -> int:
     the fastest pole's magnitude.
     """
 
-    def above(poles: np.ndarray, fastest: float) -> int:
+    def above(poles: Array, fastest: float) -> int:
         return int(np.sum(poles.real > tolerance * max(1.0, fastest)))
 
     if not model.delays:
@@ -106,7 +107,7 @@ def count_growing_poles(model: LinearModel, tolerance: float) -> int:
     return above(poles, most)
 
 
-def _upper_pade(model: LinearModel, order: int) -> tuple[np.ndarray, np.ndarray]:
+def _upper_pade(model: LinearModel, order: int) -> tuple[Array, Array]:
     """Pade poles and right vectors as rows; of conjugates the upper one stands for both."""
     finite = _approximate(model, order)
     values, right = eig(finite.A)
@@ -114,7 +115,7 @@ def _upper_pade(model: LinearModel, order: int) -> tuple[np.ndarray, np.ndarray]
     return values[upper], (finite.C @ right).T[upper]
 
 
-def _refine_upper(pencil: Pencil, start: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+def _refine_upper(pencil: Pencil, start: Array, vectors: Array) -> Array:
     """Poles, with the conjugates of those that Pade poles above the real axis stand for."""
     poles, kept, _ = pencil.refine(start, vectors)
     return np.concatenate([poles, poles[start[kept].imag > 0].conj()])
@@ -139,7 +140,7 @@ def _approximate(model: LinearModel, order: int) -> LinearModel:
     return probe.with_pade(max(order, _needed_order(model)))
 
 
-def _polish(A: np.ndarray, s: complex, z: np.ndarray) -> np.ndarray:
+def _polish(A: Array, s: complex, z: Array) -> Array:
     """An eigenvector with its small entries right, by inverse iteration in the model's own units.
 
     LAPACK balances the matrix first. A state on which nothing depends but for rounding, such as the position of a
@@ -164,23 +165,23 @@ class Pencil:
         self.size = float(np.linalg.norm(model.coupling * self.scale / self.scale[:, None]))
         self.rounding = 1e-7 * self.size
 
-    def matrix(self, s: np.ndarray) -> np.ndarray:
+    def matrix(self, s: Array) -> Array:
         """P(s), (k, n, n) for k values of s; scales are powers of 2, so that nothing is rounded."""
         return self.model.pencil(s) * self.scale / self.scale[:, None]
 
-    def slope(self, s: np.ndarray) -> np.ndarray:
+    def slope(self, s: Array) -> Array:
         """Diagonal of P'(s), (k, n): 1 for states, tau e^(s tau) for delays."""
         times = self.model.delay_times
         return np.concatenate([np.ones((s.size, self.model.order)), times * np.exp(s[:, None] * times)], axis=1)
 
-    def root(self, pole: complex, right: np.ndarray, left: np.ndarray) -> Root:
+    def root(self, pole: complex, right: Array, left: Array) -> Root:
         """Vectors in the model's own units and the share of each entry."""
         products = left * self.slope(np.array([pole]))[0] * right
         total = products.sum()
         shares = products / total if total != 0 else np.full(products.size, np.nan, complex)
         return Root(complex(pole), right, left, shares)
 
-    def refine(self, start: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def refine(self, start: Array, right: Array) -> tuple[Array, Array, Array]:
         """Newton's method from Pade poles, (k,), and their vectors, (k, n): roots, of which Pade poles, and vectors.
 
         Where it finds no root near by there is none.
@@ -192,7 +193,7 @@ class Pencil:
         kept = kept[self._are_roots(s[kept], z[kept])]
         return s[kept], kept, z[kept] * self.scale
 
-    def left_vectors(self, s: np.ndarray, left: np.ndarray) -> np.ndarray:
+    def left_vectors(self, s: Array, left: Array) -> Array:
         """Left vectors of roots by inverse iteration."""
         y, P = left * self.scale, self.matrix(s).swapaxes(1, 2)
         for _ in range(2):
@@ -200,7 +201,7 @@ class Pencil:
             y = y / np.linalg.norm(y, axis=1, keepdims=True)
         return y / self.scale
 
-    def _iterate(self, start: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _iterate(self, start: Array, vectors: Array) -> tuple[Array, Array]:
         """Newton's method; it ends early where it leaves the neighbourhood, since such a root is not kept."""
         s, z, rounding = start.astype(complex), vectors.astype(complex), 4 * np.finfo(float).eps
         going = np.arange(s.size)
@@ -217,7 +218,7 @@ class Pencil:
                 break
         return s, z
 
-    def _are_roots(self, s: np.ndarray, z: np.ndarray) -> np.ndarray:
+    def _are_roots(self, s: Array, z: Array) -> Array:
         """Whether P(s) is singular to what rounding leaves of it; a double root is found to half the digits only.
 
         Its least singular value is at most |P z| / |z|, which is all that most roots need.
@@ -230,7 +231,7 @@ class Pencil:
         return singular
 
 
-def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _solve(matrix: Array, right: Array) -> Array:
     """Solution, also of a stack; an exactly singular matrix is moved by rounding: only the direction counts then."""
     try:
         return np.linalg.solve(matrix, right[..., None])[..., 0]
@@ -258,7 +259,7 @@ RANK = 1e-9
 SAME = 1e-4
 """Distance of a pole and a zero that cancel, by their magnitude: a double pole is known to half its digits."""
 
-Matrices = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+Matrices = tuple[Array, Array, Array, Array]
 
 
 @dataclass(frozen=True)
@@ -269,7 +270,7 @@ class CancelledPair:
     zero: complex
 
 
-def find_zeros(model: LinearModel) -> np.ndarray:
+def find_zeros(model: LinearModel) -> Array:
     """Invariant zeros [rad/s], complex, by magnitude; none where inputs or outputs are missing."""
     scaled = scale_states(model)
     if not scaled.B.size or not scaled.C.size:
@@ -325,7 +326,7 @@ def _reduce(pencil: Matrices, limit: float) -> Matrices:
     return A, B, C, D
 
 
-def _compress_rows(matrix: np.ndarray, limit: float) -> tuple[np.ndarray, int]:
+def _compress_rows(matrix: Array, limit: float) -> tuple[Array, int]:
     """Orthogonal U whose first columns span the matrix' columns: U^T matrix has zero rows below its rank."""
     if not matrix.size:
         return np.eye(len(matrix)), 0
@@ -371,8 +372,8 @@ class HiddenPoles:
         uncontrollable: those that no input reaches; unobservable: those that no output sees. A pole may be both.
     """
 
-    uncontrollable: np.ndarray
-    unobservable: np.ndarray
+    uncontrollable: Array
+    unobservable: Array
 
 
 def find_hidden_poles(model: LinearModel) -> HiddenPoles:
@@ -386,12 +387,12 @@ def find_hidden_poles(model: LinearModel) -> HiddenPoles:
     return HiddenPoles(*hidden)
 
 
-def sort_roots(values: np.ndarray) -> np.ndarray:
+def sort_roots(values: Array) -> Array:
     """By magnitude, of conjugates the upper one first."""
     return values[np.lexsort((-values.imag, np.abs(values)))]
 
 
-def span_reached(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def span_reached(A: Array, B: Array) -> Array:
     """Orthonormal basis of what inputs reach: of [B, A B, A^2 B, ...], (n, n_reached).
 
     Inputs count by direction, whatever their units.
@@ -406,7 +407,7 @@ def span_reached(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return basis
 
 
-def _new_directions(basis: np.ndarray, columns: np.ndarray) -> np.ndarray:
+def _new_directions(basis: Array, columns: Array) -> Array:
     """Orthonormal basis of what columns add to a basis, by singular values."""
     for _ in range(2):
         columns = columns - basis @ (basis.T @ columns)
@@ -431,7 +432,7 @@ def scale_states(model: LinearModel) -> LinearModel:
     )
 
 
-def project(model: LinearModel, right: np.ndarray, left: np.ndarray) -> LinearModel:
+def project(model: LinearModel, right: Array, left: Array) -> LinearModel:
     """The model in fewer states z, x = right z: A -> left^T A right, and so on."""
     return replace(
         model,
@@ -481,7 +482,7 @@ class Truncation:
     """
 
     model: LinearModel
-    hankel_values: np.ndarray
+    hankel_values: Array
     kept: int
     unstable: int
 
@@ -534,7 +535,7 @@ def truncate(model: LinearModel, order: int | None = None) -> Truncation:
     )
 
 
-def _size(split: Split, sigma: np.ndarray) -> float:
+def _size(split: Split, sigma: Array) -> float:
     """The largest sigma, or what the model's inputs and outputs would make of a pole that they do reach and see.
 
     |b| |c| / (2 |Re s|); it counts where the stable part is all hidden and its sigma are rounding errors.
@@ -561,7 +562,7 @@ def split_stable(model: LinearModel) -> Split:
     return Split(stable, replace(others, D=np.zeros_like(model.D)))
 
 
-def factor_gramian(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def factor_gramian(A: Array, B: Array) -> Array:
     """L of the P = L L^T that solves A P + P A^T + B B^T = 0, A stable, without forming P: (n, 2 n), real.
 
     In Schur form A = [A1 a; 0 alpha], B = [B1; b], L = [L1 l; 0 tau]:

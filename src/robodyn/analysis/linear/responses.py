@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from robodyn.analysis.linear.linear_model import LinearModel, Variable, find_places
 from robodyn.base.errors import refuse
+from robodyn.base.numerics import Array
 from robodyn.computation.results import Signal
 
 # --------------------------------------------------------------------------------------------------
@@ -41,21 +42,21 @@ class FrequencyResponse:
     """
     input: Variable
     output: Variable
-    frequency: np.ndarray
-    values: np.ndarray
+    frequency: Array
+    values: Array
 
     @property
-    def magnitude(self) -> np.ndarray:
+    def magnitude(self) -> Array:
         """|y / u|."""
         return np.abs(self.values)
 
     @property
-    def decibel(self) -> np.ndarray:
+    def decibel(self) -> Array:
         """20 log10 of the magnitude."""
         return 20 * np.log10(np.maximum(self.magnitude, np.finfo(float).tiny))
 
     @property
-    def phase(self) -> np.ndarray:
+    def phase(self) -> Array:
         """Angle of y / u [deg], without jumps of 360 deg between neighbouring frequencies."""
         return np.degrees(np.unwrap(np.angle(self.values)))
 
@@ -87,7 +88,7 @@ def respond(
     return FrequencyResponse(model.inputs[column], model.outputs[row], grid, values)
 
 
-def choose_frequencies(models: Sequence[LinearModel], count: int = GRID_POINTS) -> np.ndarray:
+def choose_frequencies(models: Sequence[LinearModel], count: int = GRID_POINTS) -> Array:
     """Frequencies [Hz] that show the poles of all models, evenly spaced in decades; damped peaks are hit."""
     poles = np.concatenate([model.poles() for model in models])
     sizes = np.abs(poles) / (2 * np.pi)
@@ -140,9 +141,9 @@ class TimeResponse:
 
     input: Variable
     output: Variable
-    time: np.ndarray
-    driven: np.ndarray
-    values: np.ndarray
+    time: Array
+    driven: Array
+    values: Array
     settled: float = float("nan")
 
     @property
@@ -177,7 +178,7 @@ def respond_to_step(
     return replace(response, settled=find_settled(step, pushed, model.C[row], at_once))
 
 
-def find_settled(M: np.ndarray, b: np.ndarray, c: np.ndarray, d: float) -> float:
+def find_settled(M: Array, b: Array, c: Array, d: float) -> float:
     """Where `y = c x + d`, `x <- M x + b` goes from rest, by doubling the time: nan where it grows or rings on.
 
     Motions that nothing excites do not count, whether they decay or not.
@@ -235,7 +236,7 @@ def respond_to_input(
     return TimeResponse(model.inputs[column], model.outputs[row], grid, u, values)
 
 
-def _samples_within(model: LinearModel, grid: np.ndarray) -> int:
+def _samples_within(model: LinearModel, grid: Array) -> int:
     """Into how many parts each step is cut, so that the shortest delay has many of them."""
     if not model.delays:
         return 1
@@ -246,7 +247,7 @@ def _samples_within(model: LinearModel, grid: np.ndarray) -> int:
     return max(count, 1)
 
 
-def _hold_straight(A: np.ndarray, b: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _hold_straight(A: Array, b: Array, h: float) -> tuple[Array, Array, Array]:
     """x_1 = step x_0 + from_now u_0 + from_next u_1 over a time h in which u is straight."""
     n, m = b.shape
     whole = np.zeros((n + 2 * m, n + 2 * m))
@@ -256,7 +257,7 @@ def _hold_straight(A: np.ndarray, b: np.ndarray, h: float) -> tuple[np.ndarray, 
     return step, level - slope, slope
 
 
-def choose_times(model: LinearModel) -> np.ndarray:
+def choose_times(model: LinearModel) -> Array:
     """Times [s] that show what a model's poles do, in even steps from 0."""
     poles = model.poles()
     sizes = np.abs(poles)
@@ -269,7 +270,7 @@ def choose_times(model: LinearModel) -> np.ndarray:
     return np.linspace(0, max(ends, default=1.0), TIME_POINTS)
 
 
-def _check_samples(time: np.ndarray, driven: np.ndarray) -> None:
+def _check_samples(time: Array, driven: Array) -> None:
     if time.ndim != 1 or time.size < 2 or time[0] != 0 or not np.allclose(np.diff(time), time[1], rtol=1e-6):
         refuse("time", "must be two or more even steps from 0 s", source="time response")
     if time[1] <= 0 or driven.shape != time.shape or not np.isfinite(driven).all():
@@ -314,8 +315,8 @@ class ModelComparison:
     orders: tuple[int, int]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    frequency: np.ndarray
-    error: np.ndarray
+    frequency: Array
+    error: Array
     poles: tuple[PolePair, ...]
 
     @property

@@ -19,6 +19,7 @@ from robodyn.analysis.linear.poles import sort_roots
 from robodyn.analysis.linear.trim import memory_changes
 from robodyn.analysis.point_functions import PointFunctions
 from robodyn.base.errors import Flaw, FlawList, ModelError, refuse, refuse_unknown, refuse_word
+from robodyn.base.numerics import Array
 from robodyn.base.symbolic import changed_entries
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.declarations import MemoryInfo, StateInfo
@@ -51,15 +52,15 @@ class Update:
     name: str
     period: int
     offset: int
-    places: np.ndarray
-    by_state: np.ndarray
-    by_memory: np.ndarray
+    places: Array
+    by_state: Array
+    by_memory: Array
 
     def is_due(self, tick: int) -> bool:
         return (tick - self.offset) % self.period == 0
 
     @cached_property
-    def reads(self) -> tuple[np.ndarray, np.ndarray]:
+    def reads(self) -> tuple[Array, Array]:
         """Places of [x, m] that it depends on, and its slopes by them."""
         slopes = np.hstack([self.by_state, self.by_memory])
         places = np.flatnonzero(slopes.any(axis=0))
@@ -76,10 +77,10 @@ class SampledModel:
         notes: sentences for whoever uses the numbers.
     """
 
-    A: np.ndarray
-    B: np.ndarray
-    C: np.ndarray
-    D: np.ndarray
+    A: Array
+    B: Array
+    C: Array
+    D: Array
     updates: tuple[Update, ...]
     period: float
     states: tuple[Variable, ...] = ()
@@ -116,7 +117,7 @@ class SampledModel:
                 writers[place].append(number)
         return writers
 
-    def flow(self, time: float) -> np.ndarray:
+    def flow(self, time: float) -> Array:
         """x a time [s] after [x, m], without ticks: exact, the memory being held; (n, size)."""
         n, read = self.order, np.flatnonzero(self.B.any(axis=0))
         rates = np.zeros((n + read.size, n + read.size))
@@ -126,11 +127,11 @@ class SampledModel:
         return found
 
     @cached_property
-    def glide(self) -> np.ndarray:
+    def glide(self) -> Array:
         """x a base period after [x, m]."""
         return self.flow(self.period)
 
-    def apply(self, tick: int, whole: np.ndarray) -> None:
+    def apply(self, tick: int, whole: Array) -> None:
         """All tasks due at a tick, on the rows of a matrix [x, m] <- start, in place."""
         n = self.order
         for update in self.updates:
@@ -139,7 +140,7 @@ class SampledModel:
                 whole[n + update.places] = slopes @ whole[places]
 
     @cached_property
-    def matrix(self) -> np.ndarray:
+    def matrix(self) -> Array:
         """[x, m] before the tasks of a cycle's first tick, from the same a cycle before."""
         if self.turn * self.size**2 > MOST_WORK:
             what = f"{self.size} states and memory are too many for {self.turn} base periods until sample times meet"
@@ -155,14 +156,14 @@ class SampledModel:
         return whole
 
     @cached_property
-    def multipliers(self) -> np.ndarray:
+    def multipliers(self) -> Array:
         """By how much the motions are multiplied in a cycle, complex, the largest first; those of zero are left out."""
         kept = remembered(self.matrix)
         found = np.linalg.eigvals(self.matrix[np.ix_(kept, kept)])
         found = found[np.abs(found) > FORGOTTEN**self.turn]
         return found[np.argsort(-np.abs(found), kind="stable")]
 
-    def poles(self) -> np.ndarray:
+    def poles(self) -> Array:
         """log(mu) / T [rad/s], by magnitude; frequencies above half a cycle's look lower than they are."""
         return sort_roots(np.log(self.multipliers.astype(complex)) / self.turn_time)
 
@@ -173,7 +174,7 @@ class SampledModel:
         return float(np.log(largest) / self.turn_time) if largest else -np.inf
 
 
-def remembered(matrix: np.ndarray, *readers: np.ndarray) -> np.ndarray:
+def remembered(matrix: Array, *readers: Array) -> Array:
     """Places of a cycle's start that its end, or a reader, depends on; the others only add multipliers of zero."""
     kept = np.arange(len(matrix))
     while True:
@@ -322,7 +323,7 @@ class SampledParts:
         slopes = ca.vertcat(*rows), ca.vertcat(symbols.x[self._states, 0], symbols.m[self._memory, 0])
         return PointFunctions(self.system, {"rates": rows[0], "outputs": rows[-1]}, slopes, quick=True)
 
-    def _slopes_at(self, point: OperatingPoint) -> list[np.ndarray]:
+    def _slopes_at(self, point: OperatingPoint) -> list[Array]:
         """The matrices of all groups of rows."""
         slopes = self._functions.slopes(point)
         if not np.isfinite(slopes).all():
@@ -345,7 +346,7 @@ class SampledParts:
                 x[k] -= here / slope if slope < 0 else 0.0
         return replace(point, x=x)
 
-    def _update(self, number: int, matrix: np.ndarray, n: int, N: np.ndarray, memory: list[int]) -> Update:
+    def _update(self, number: int, matrix: Array, n: int, N: Array, memory: list[int]) -> Update:
         """The rows that a task writes; the others of its column only repeat the memory."""
         task = self.system.discrete.tasks[number]
         changed = {*changed_entries(self.system.symbols.m, self.system.memory_after(task))}
@@ -393,28 +394,28 @@ class Lifted:
         turn_time: [s].
     """
 
-    M: np.ndarray
-    B: np.ndarray
-    C: np.ndarray
-    D: np.ndarray
-    P: np.ndarray
-    Q: np.ndarray
-    times: np.ndarray
-    output_times: np.ndarray
-    late: np.ndarray
+    M: Array
+    B: Array
+    C: Array
+    D: Array
+    P: Array
+    Q: Array
+    times: Array
+    output_times: Array
+    late: Array
     turn_time: float
 
-    def gain(self, z: np.ndarray) -> np.ndarray:
+    def gain(self, z: Array) -> Array:
         """L(z), (n, r, r) for n values of z."""
         return self._transfer(z, self.C, self.D)
 
-    def answer(self, z: np.ndarray) -> np.ndarray:
+    def answer(self, z: Array) -> Array:
         """From u to the outputs, (n, n_ticks n_outputs, r)."""
         return self._transfer(z, self.P, self.Q)
 
-    def _transfer(self, z: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
+    def _transfer(self, z: Array, C: Array, D: Array) -> Array:
         if z.size < MANY:
-            found: np.ndarray = C @ self._resolve(z, np.eye(len(self.M))) + D
+            found: Array = C @ self._resolve(z, np.eye(len(self.M))) + D
             return found
         # M = U T U^H once, T triangular, solved from the last row up at all z together.
         T, U = self._triangle
@@ -428,28 +429,28 @@ class Lifted:
         return np.tensordot(left, x, 1).swapaxes(0, 1) + D
 
     @cached_property
-    def _triangle(self) -> tuple[np.ndarray, np.ndarray]:
+    def _triangle(self) -> tuple[Array, Array]:
         return schur(self.M, output="complex")
 
-    def estimate_gain(self, z: np.ndarray) -> np.ndarray:
+    def estimate_gain(self, z: Array) -> Array:
         """L(z) by modes, sum_k (C v_k) (w_k B) / (z - lambda_k) + D: cheap at many z, to a few digits; exact where
         modes are almost the same, which is seen at some of the places."""
         values, V = np.linalg.eig(self.M)
         left = np.linalg.lstsq(V, self.B.astype(complex), rcond=None)[0]
-        found: np.ndarray = (self.C @ V) @ (left[None] / (z[:, None] - values)[:, :, None]) + self.D
+        found: Array = (self.C @ V) @ (left[None] / (z[:, None] - values)[:, :, None]) + self.D
         some = np.linspace(0, z.size - 1, CHECKED).astype(int)
         exact = self.gain(z[some])
         near = np.abs(found[some] - exact).max(axis=(1, 2)) <= MODAL_ERROR * np.abs(exact).max(axis=(1, 2))
         return found if near.all() else self.gain(z)
 
-    def _resolve(self, z: np.ndarray, eye: np.ndarray) -> np.ndarray:
+    def _resolve(self, z: Array, eye: Array) -> Array:
         """(z - M)^-1 B."""
         try:
             return np.linalg.solve(z[:, None, None] * eye - self.M, self.B[None].astype(complex))
         except np.linalg.LinAlgError:
             raise _poles_lost() from None
 
-    def close(self, gain: complex = 1.0) -> np.ndarray:
+    def close(self, gain: complex = 1.0) -> Array:
         """The matrix of a cycle with u = gain w; writings that are read cycles later wait in further rows."""
         if self.late.any():
             # u_j = gain w_j of `late` cycles before: state [X, w 1 cycle ago, w 2 cycles ago, ...].
@@ -471,7 +472,7 @@ class Lifted:
         inner = np.linalg.solve(np.eye(len(self.D)) - gain * self.D, gain * self.C)
         return self.M + self.B @ inner
 
-    def multipliers(self, gain: complex = 1.0) -> np.ndarray:
+    def multipliers(self, gain: complex = 1.0) -> Array:
         """Of a cycle with the loop closed by a gain, complex."""
         return np.linalg.eigvals(self.close(gain))
 
@@ -585,7 +586,7 @@ def can_lift(model: SampledModel, signals: Sequence[str]) -> bool:
     return sum(model.turn // update.period for update in writers) <= MOST_WRITINGS
 
 
-def find_held(model: SampledModel, signals: Sequence[str]) -> np.ndarray:
+def find_held(model: SampledModel, signals: Sequence[str]) -> Array:
     """Places of held signals in the memory."""
     names = [variable.name for variable in model.memory]
     refuse_unknown(signals, names, "is not held by a sampled block", "loop", "signals")

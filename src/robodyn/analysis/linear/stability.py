@@ -20,7 +20,7 @@ from robodyn.analysis.linear.sampling import SampledParts, check_sampled
 from robodyn.analysis.linear.trim import Trimmer
 from robodyn.analysis.point_functions import OperatingPoint
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.base.numerics import bisect
+from robodyn.base.numerics import Array, bisect
 from robodyn.computation.assembly import System
 
 ACCURATE = 1e-9
@@ -40,12 +40,12 @@ class PolePath:
     """
 
     along: tuple[str, ...]
-    values: np.ndarray
-    poles: np.ndarray
+    values: Array
+    poles: Array
     points: tuple[OperatingPoint, ...]
 
     @property
-    def rightmost(self) -> np.ndarray:
+    def rightmost(self) -> Array:
         """Greatest real part at each point [rad/s], (n,)."""
         return np.nanmax(self.poles.real, axis=1)
 
@@ -88,18 +88,18 @@ class _Path:
         self._poles = poles_at_rest(system)
         self._last: OperatingPoint | None = None
 
-    def at(self, value: float) -> tuple[OperatingPoint, np.ndarray]:
+    def at(self, value: float) -> tuple[OperatingPoint, Array]:
         numbers = dict.fromkeys(self._numbers, value)
         self._last = self._trimmer.find([value] * len(self._signals), self._last, numbers).point
         return self._last, self._poles(self._last)
 
 
-def poles_at_rest(system: System) -> Callable[[OperatingPoint], np.ndarray]:
+def poles_at_rest(system: System) -> Callable[[OperatingPoint], Array]:
     """The function that gives the poles [rad/s] of a system at any of its points at rest, complex, by magnitude."""
     check_sampled(system)
     parts, sampled = Parts(system, (), ()), SampledParts(system, (), "stuck")
 
-    def poles(point: OperatingPoint) -> np.ndarray:
+    def poles(point: OperatingPoint) -> Array:
         if system.delays:
             late = Slopes(parts, point).model()
             return (reduce_constraints(late, system) if system.motion.constraint_forces else late).poles()
@@ -158,12 +158,12 @@ def find_stability_limit(
     return StabilityLimit(path.along, 0.5 * (last + first), complex(crossing), bool(growth[0] > 0))
 
 
-def _growth(poles: np.ndarray) -> float:
+def _growth(poles: Array) -> float:
     """Greatest real part [rad/s] beyond the rounding of integrators, whose poles are zero and stay there."""
     return float(poles.real.max() - GROWING * np.abs(poles).max())
 
 
-def join_branches(poles: Sequence[np.ndarray]) -> np.ndarray:
+def join_branches(poles: Sequence[Array]) -> Array:
     """Poles of neighbouring points put into columns by least total distance; (n, n_branches), missing ones nan."""
     if len({len(found) for found in poles}) == 1:
         return _join_all(np.array(poles, complex))
@@ -181,7 +181,7 @@ def join_branches(poles: Sequence[np.ndarray]) -> np.ndarray:
     return table
 
 
-def _join_all(table: np.ndarray) -> np.ndarray:
+def _join_all(table: Array) -> Array:
     """The same where no pole is missing at any point."""
     points, count = table.shape
     order = np.tile(np.arange(count), (points, 1))

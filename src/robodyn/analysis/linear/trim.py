@@ -16,7 +16,7 @@ import numpy as np
 
 from robodyn.analysis.point_functions import OperatingPoint, PointFunctions, described_point
 from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
-from robodyn.base.numerics import limit_step, solve_newton
+from robodyn.base.numerics import Array, limit_step, solve_newton
 from robodyn.base.symbolic import changed_entries
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import DelayInfo, StateInfo
@@ -98,18 +98,18 @@ class Trimmer:
         cuts = np.cumsum([n, len(self.system.delays), len(self._memory)])
 
         # Unknowns z are in units of their nominal magnitudes, and so are the rates of states.
-        def point_at(z: np.ndarray) -> OperatingPoint:
+        def point_at(z: Array) -> OperatingPoint:
             x, m, p = start.x.copy(), start.m.copy(), start.p.copy()
             x[:n], d, m[self._memory], p[self._free] = np.split(z * scale, cuts)
             return OperatingPoint(start.t, x, d, m, p)
 
-        def residual(z: np.ndarray) -> np.ndarray:
+        def residual(z: Array) -> Array:
             rows = self._functions("rows", point_at(z))
             rows[:n] /= scale[:n]
             rows[rows.size - wanted.size :] -= wanted
             return rows
 
-        def newton_step(z: np.ndarray, error: np.ndarray, _: None) -> np.ndarray:
+        def newton_step(z: Array, error: Array, _: None) -> Array:
             matrix = self._functions.slopes(point_at(z)) * scale
             matrix[:n] /= scale[:n, None]
             return -np.linalg.lstsq(matrix, error, rcond=1e-12)[0]
@@ -145,7 +145,7 @@ class Trimmer:
         )
         return replace(described_point(system), x=x, m=m, p=system.parameter_values(changes))
 
-    def _unrest(self, residual: np.ndarray, values: np.ndarray) -> ModelError:
+    def _unrest(self, residual: Array, values: Array) -> ModelError:
         """Which equation is met least."""
         system = self.system
         names = [f"rate of {name}" for name in system.state_names[: self._n]]

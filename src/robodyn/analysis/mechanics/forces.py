@@ -21,6 +21,7 @@ from robodyn.analysis.mechanics.machine_dynamics import joint_names
 from robodyn.analysis.sensitivity.variation import make_tunable
 from robodyn.base.errors import refuse, refuse_unknown
 from robodyn.base.lazy import Displayed
+from robodyn.base.numerics import Array
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.units import FORCE
@@ -41,13 +42,13 @@ class ForceComponents:
         components: (n_time, n) each, by name; their sum is `total`.
     """
 
-    time: np.ndarray
+    time: Array
     names: tuple[str, ...]
     units: tuple[str, ...]
-    components: Mapping[str, np.ndarray]
+    components: Mapping[str, Array]
 
     @property
-    def total(self) -> np.ndarray:
+    def total(self) -> Array:
         """Force on each joint or coordinate, (n_time, n)."""
         return np.sum(list(self.components.values()), axis=0)
 
@@ -105,7 +106,7 @@ class ForceSplit(Displayed):
     """
     run: Run
     forces: ForceComponents
-    drives: np.ndarray
+    drives: Array
     payload: str
     loads: dict[str, JointLoads]
     notes: tuple[str, ...] = ()
@@ -119,11 +120,11 @@ class ForceSplit(Displayed):
             joints[name] = JointForces(unit, self._range(self.drives[:, k]), parts)
         return joints
 
-    def _range(self, values: np.ndarray) -> ForceRange:
+    def _range(self, values: Array) -> ForceRange:
         return force_range(self.forces.time, values)
 
 
-def force_range(time: np.ndarray, values: np.ndarray) -> ForceRange:
+def force_range(time: Array, values: Array) -> ForceRange:
     """Largest magnitude, root mean square over time, and the time of the largest."""
     k = int(np.argmax(np.abs(values)))
     span = float(time[-1] - time[0])
@@ -180,7 +181,7 @@ def split_forces(scenario: Scenario, payload: str | None = None) -> ForceSplit:
 MOTION = ("position", "velocity", "acceleration")
 
 
-def _inertial_terms(system: System, motion: Sequence[np.ndarray], numbers: np.ndarray) -> dict[str, np.ndarray]:
+def _inertial_terms(system: System, motion: Sequence[Array], numbers: Array) -> dict[str, Array]:
     """Inertia, coupling, Coriolis and gravity at each row, (n_time, n)."""
     a = ca.SX.sym("a", system.n_v)
     own = ca.diag(system.mass_matrix) * a
@@ -192,7 +193,7 @@ def _inertial_terms(system: System, motion: Sequence[np.ndarray], numbers: np.nd
     return {name: np.array(values).T for name, values in zip(names, rows, strict=True)}
 
 
-def _block_forces(system: System, run: Run, names: Sequence[str]) -> dict[str, np.ndarray]:
+def _block_forces(system: System, run: Run, names: Sequence[str]) -> dict[str, Array]:
     """Forces on the joints by friction, by springs, and by all other blocks, the drives, (n_time, n) each."""
     passive = {block.name: block for block in passive_blocks(system.scenario)}
     block_forces = {kind: np.zeros((run.time.size, len(names))) for kind in ("friction", "springs", "drive")}

@@ -20,6 +20,7 @@ from scipy.linalg import null_space
 
 from robodyn.analysis.point_functions import PointFunctions, described_point
 from robodyn.base.errors import Flaw, FlawList, ModelError, refuse, refuse_unknown
+from robodyn.base.numerics import Array
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.dynamics import geometric_jacobian
 from robodyn.description.model import Machine, Scenario
@@ -49,19 +50,19 @@ class MachineDynamics:
         self.velocities = tuple(name for freedom in freedoms for name in freedom.velocities)
         self.forces = tuple(name for freedom in freedoms for name in freedom.forces)
 
-    def mass_matrix(self, q: Any) -> np.ndarray:
+    def mass_matrix(self, q: Any) -> Array:
         """M, (n_v, n_v)."""
         return self._call("mass_matrix", q).reshape(self._n_v, self._n_v, order="F")
 
-    def bias(self, q: Any, v: Any) -> np.ndarray:
+    def bias(self, q: Any, v: Any) -> Array:
         """c: Coriolis and centrifugal forces, gravity and gyroscopic moments, less constant loads, (n_v,)."""
         return self._call("bias", q, v)
 
-    def holding_forces(self, q: Any, joints: Sequence[str] | None = None) -> np.ndarray:
+    def holding_forces(self, q: Any, joints: Sequence[str] | None = None) -> Array:
         """Forces that hold the machine at rest: see `inverse_dynamics`."""
         return self.inverse_dynamics(q, np.zeros(self._n_v), np.zeros(self._n_v), joints)
 
-    def inverse_dynamics(self, q: Any, v: Any, a: Any, joints: Sequence[str] | None = None) -> np.ndarray:
+    def inverse_dynamics(self, q: Any, v: Any, a: Any, joints: Sequence[str] | None = None) -> Array:
         """Forces and torques that accelerate the machine so, in the order of `forces` or of `joints`.
 
         Without constraints they are M a + c. With constraints, or where `joints` (names of axes: `elbow`, `base.x`)
@@ -85,22 +86,22 @@ class MachineDynamics:
             refuse("joints", what, "name other joints, or more of them")
         return np.asarray(found)
 
-    def jacobian(self, point: str, q: Any) -> np.ndarray:
+    def jacobian(self, point: str, q: Any) -> Array:
         """J of a named point, (6, n_v): angular velocity of its body, then velocity of the point, in world axes."""
         refuse_unknown([point], self._points, "there is no such point")
         return self._call(f"jacobian {point}", q).reshape(6, self._n_v, order="F")
 
-    def position(self, point: str, q: Any) -> np.ndarray:
+    def position(self, point: str, q: Any) -> Array:
         """Where a named point is in the world [m], (3,)."""
         refuse_unknown([point], self._points, "there is no such point")
         return self._call(f"position {point}", q)
 
-    def constraint_gradients(self, q: Any) -> np.ndarray:
+    def constraint_gradients(self, q: Any) -> Array:
         """H of all constraint equations that do not follow from others, (k, n_v)."""
         k = len(self._system.motion.constraint_forces)
         return self._call("constraint_gradients", q).reshape(k, self._n_v, order="F") if k else np.zeros((0, self._n_v))
 
-    def positions_at(self, values: Mapping[str, float]) -> np.ndarray:
+    def positions_at(self, values: Mapping[str, float]) -> Array:
         """q from positions by name; what is not named is zero, orientations are not rotated."""
         refuse_unknown(values, self.positions, "is not a position of this machine", "positions")
         mechanism = self._system.scenario.machine.mechanism
@@ -122,7 +123,7 @@ class MachineDynamics:
         refuse_unknown([joint], names, "there is no such axis", under="joints")
         return names.index(joint)
 
-    def _call(self, name: str, q: Any, v: Any = None) -> np.ndarray:
+    def _call(self, name: str, q: Any, v: Any = None) -> Array:
         flaws = FlawList()
         x = self._point.x.copy()
         for letter, given, begin, names in (

@@ -22,6 +22,7 @@ import numpy as np
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, Posture, fill_grid
 from robodyn.base.errors import FlawList
+from robodyn.base.numerics import Array
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System
 
@@ -41,12 +42,12 @@ class SerialStandIn:
         there: share of the box of the ranges that the joint can reach.
     """
 
-    at: np.ndarray
-    ranges: np.ndarray
-    jacobian: np.ndarray
-    rotors: np.ndarray
-    torques: np.ndarray
-    speeds: np.ndarray
+    at: Array
+    ranges: Array
+    jacobian: Array
+    rotors: Array
+    torques: Array
+    speeds: Array
     together: float
     there: float
 
@@ -95,28 +96,28 @@ class ParallelJoint:
     """
     angles: tuple[str, ...]
     motors: tuple[str, ...]
-    values: tuple[np.ndarray, ...]
-    motor_positions: np.ndarray
-    jacobian: np.ndarray
-    inertia: np.ndarray
-    rotors: np.ndarray
-    torques: np.ndarray
-    speeds: np.ndarray
-    angle_errors: np.ndarray
+    values: tuple[Array, ...]
+    motor_positions: Array
+    jacobian: Array
+    inertia: Array
+    rotors: Array
+    torques: Array
+    speeds: Array
+    angle_errors: Array
     stand_in: SerialStandIn
 
     @property
-    def reachable(self) -> np.ndarray:
+    def reachable(self) -> Array:
         """Where the joint can be."""
         return ~np.isnan(self.motor_positions[..., 0])
 
     @property
-    def torque_ratios(self) -> np.ndarray:
+    def torque_ratios(self) -> Array:
         """The largest torques over those of the stand-in, (..., f)."""
         return np.asarray(self.torques / self.stand_in.torques)
 
     @property
-    def rotor_errors(self) -> np.ndarray:
+    def rotor_errors(self) -> Array:
         """Size of what the stand-in's rotors get wrong, coupling included, over its own."""
         wrong = self.rotors - np.diag(self.stand_in.rotors)
         size = np.linalg.norm(np.diag(self.stand_in.rotors), 2)
@@ -151,11 +152,11 @@ class ParallelJoint:
         return _largest(self.rotor_errors)
 
 
-def _largest(values: np.ndarray) -> float:
+def _largest(values: Array) -> float:
     return float(np.nanmax(values)) if np.any(~np.isnan(values)) else float("nan")
 
 
-def _least(values: np.ndarray) -> float:
+def _least(values: Array) -> float:
     return -_largest(-values)
 
 
@@ -163,10 +164,10 @@ def _least(values: np.ndarray) -> float:
 class MotorLimits:
     """What motors allow: ranges of positions (f, 2), torques and speeds (f,), infinite where there is no limit."""
 
-    ranges: np.ndarray
-    torques: np.ndarray
-    speeds: np.ndarray
-    rotors: np.ndarray
+    ranges: Array
+    torques: Array
+    speeds: Array
+    rotors: Array
 
     @classmethod
     def of(cls, system: System, motors: Sequence[str]) -> MotorLimits:
@@ -186,13 +187,13 @@ class MotorLimits:
         return cls(table[:, :2], table[:, 2], table[:, 3], table[:, 4])
 
 
-def largest_torques(J: np.ndarray, limits: np.ndarray) -> np.ndarray:
+def largest_torques(J: Array, limits: Array) -> Array:
     """The largest torque about each angle alone: tau_s = J^-T e_k t within the motors' limits."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.min(limits[:, None] / np.abs(np.linalg.inv(J).T), axis=0))
 
 
-def largest_speeds(J: np.ndarray, limits: np.ndarray) -> np.ndarray:
+def largest_speeds(J: Array, limits: Array) -> Array:
     """The largest speed of each angle alone: s_dot = J e_k w within the motors' limits."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.min(limits[:, None] / np.abs(J), axis=0))
@@ -280,7 +281,7 @@ def map_parallel_joint(
     )  # fmt: skip
 
 
-def _maps(kinematics: ParallelKinematics, posture: Posture) -> tuple[np.ndarray, np.ndarray]:
+def _maps(kinematics: ParallelKinematics, posture: Posture) -> tuple[Array, Array]:
     """N and J at a posture."""
     here = kinematics.at(posture.q)
     n_y = len(here.p)
@@ -289,9 +290,7 @@ def _maps(kinematics: ParallelKinematics, posture: Posture) -> tuple[np.ndarray,
     return N, here.S @ N
 
 
-def _stand_in(
-    values: tuple[np.ndarray, ...], at: np.ndarray, J: np.ndarray, limits: MotorLimits, reachable: np.ndarray
-) -> SerialStandIn:
+def _stand_in(values: tuple[Array, ...], at: Array, J: Array, limits: MotorLimits, reachable: Array) -> SerialStandIn:
     home = tuple(int(np.argmin(np.abs(column - y))) for column, y in zip(values, at, strict=True))
     ranges, box = [], []
     for k, column in enumerate(values):

@@ -13,7 +13,7 @@ import numpy as np
 from robodyn.analysis.mechanics.machine_dynamics import joint_names
 from robodyn.analysis.point_functions import PointFunctions, described_point
 from robodyn.base.errors import FlawList, refuse
-from robodyn.base.numerics import limit_step, solve_newton
+from robodyn.base.numerics import Array, limit_step, solve_newton
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import ConstraintMethod
@@ -54,9 +54,9 @@ class Posture:
     """
 
     joints: tuple[str, ...]
-    q: np.ndarray
-    actuated: np.ndarray
-    points: Mapping[str, np.ndarray]
+    q: Array
+    actuated: Array
+    points: Mapping[str, Array]
     iterations: int
     residual: float
 
@@ -102,13 +102,13 @@ class Singularity:
 class Gradients:
     """Everything at one position: residuals h, motors s, the point's place or angles p, and their gradients by q."""
 
-    h: np.ndarray
-    s: np.ndarray
-    p: np.ndarray
-    points: np.ndarray
-    H: np.ndarray
-    S: np.ndarray
-    P: np.ndarray
+    h: Array
+    s: Array
+    p: Array
+    points: Array
+    H: Array
+    S: Array
+    P: Array
 
 
 class ParallelKinematics:
@@ -187,9 +187,7 @@ class ParallelKinematics:
         wanted = np.asarray(target, float)
         return self._solve(lambda here: (here.p - wanted, here.P), guess, tolerance)
 
-    def _solve(
-        self, ask: Callable[[Gradients], tuple[np.ndarray, np.ndarray]], guess: Any, tolerance: float
-    ) -> Posture:
+    def _solve(self, ask: Callable[[Gradients], tuple[Array, Array]], guess: Any, tolerance: float) -> Posture:
         """The posture that Newton's method finds with steps of limited length."""
         found = solve_newton(
             lambda q: _gather(self.at(q), ask),
@@ -223,12 +221,12 @@ class ParallelKinematics:
                 postures.append(posture)
         return sorted(postures, key=lambda posture: self._apart(posture.actuated, begin))
 
-    def _apart(self, a: np.ndarray, b: np.ndarray) -> float:
+    def _apart(self, a: Array, b: Array) -> float:
         """Largest difference of two sets of motor positions, angles modulo 2 pi."""
         turns = np.array([self.system.signal_units[f"{name}.position"] == "rad" for name in self.actuated])
         return float(np.max(np.where(turns, np.abs(np.angle(np.exp(1j * (a - b)))), np.abs(a - b))))
 
-    def jacobian(self, posture: Posture) -> np.ndarray:
+    def jacobian(self, posture: Posture) -> Array:
         """Speeds of the point by speeds of the motors, dp/ds, (f, f).
 
         Raises:
@@ -254,21 +252,19 @@ class ParallelKinematics:
         condition = np.linalg.cond(self.jacobian(posture)) if regular else np.inf
         return Singularity(float(condition), float(slowest[0]), output, free, len(here.s))
 
-    def orientation(self, q: np.ndarray) -> tuple[float, float]:
+    def orientation(self, q: Array) -> tuple[float, float]:
         """Signs that change where a motion passes an input or an output singularity."""
         here = self.at(q)
         signs = [np.linalg.slogdet(np.vstack([here.H, slope]))[0] for slope in (here.P, here.S)]
         return float(signs[0]), float(signs[1])
 
 
-def _smallest(matrix: np.ndarray) -> float:
+def _smallest(matrix: Array) -> float:
     """Smallest singular value: the least that a unit motion causes in some direction."""
     return float(np.linalg.svd(matrix, compute_uv=False)[-1])
 
 
-def _gather(
-    here: Gradients, ask: Callable[[Gradients], tuple[np.ndarray, np.ndarray]]
-) -> tuple[np.ndarray, np.ndarray]:
+def _gather(here: Gradients, ask: Callable[[Gradients], tuple[Array, Array]]) -> tuple[Array, Array]:
     error, slope = ask(here)
     return np.concatenate([here.h, error]), np.vstack([here.H, slope])
 
@@ -299,12 +295,12 @@ class WorkspaceMap:
     point: str
     motors: tuple[str, ...]
     axes: tuple[str, ...]
-    values: tuple[np.ndarray, ...]
-    reachable: np.ndarray
-    condition: np.ndarray
-    input: np.ndarray
-    output: np.ndarray
-    actuated: np.ndarray
+    values: tuple[Array, ...]
+    reachable: Array
+    condition: Array
+    input: Array
+    output: Array
+    actuated: Array
 
     @property
     def share(self) -> float:
@@ -342,7 +338,7 @@ def map_workspace(
 
 def _find_bounds(
     kinematics: ParallelKinematics, grid: Mapping[str, Sequence[float]], limits: Mapping[str, tuple[float, float]]
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Array, Array]:
     """Lower and upper motor positions, infinite where none are given."""
     flaws = FlawList()
     flaws.add_unknown(grid, kinematics.axes, "is no axis of the kinematics", "grid")
@@ -360,9 +356,9 @@ def _find_bounds(
 
 def fill_grid(
     kinematics: ParallelKinematics,
-    values: tuple[np.ndarray, ...],
+    values: tuple[Array, ...],
     begin: Posture,
-    bounds: tuple[np.ndarray, np.ndarray],
+    bounds: tuple[Array, Array],
 ) -> Iterator[tuple[tuple[int, ...], Posture]]:
     """Places of the grid and their postures, from the place nearest to the start outwards."""
     # Breadth first: every place is tried from a neighbour that was reached, and belongs to the same working mode.
@@ -383,7 +379,7 @@ def fill_grid(
         waiting.extend((beside, posture.q) for beside in _neighbours(place, values) if beside not in reached)
 
 
-def _neighbours(place: tuple[int, ...], values: tuple[np.ndarray, ...]) -> Iterator[tuple[int, ...]]:
+def _neighbours(place: tuple[int, ...], values: tuple[Array, ...]) -> Iterator[tuple[int, ...]]:
     for axis, column in enumerate(values):
         for k in (place[axis] - 1, place[axis] + 1):
             if 0 <= k < len(column):

@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robodyn.base.numerics import Array
 from robodyn.computation.cosimulation.connection import InterfacePair, Side
 from robodyn.computation.cosimulation.reduced import reach
 from robodyn.computation.cosimulation.settings import CosimSettings
@@ -53,8 +54,8 @@ Signals = list[tuple[str, str]]
 class InterfacePlaces:
     """Positions (n, 1 or 3), and rotations (n, 3, 3) where these are coupled."""
 
-    position: np.ndarray
-    rotation: np.ndarray | None = None
+    position: Array
+    rotation: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ class EnergyBalance:
             had received of the other [J]; force: the largest of any row [N or N m].
     """
 
-    created: np.ndarray
+    created: Array
     passed: float
     force: float
 
@@ -89,22 +90,22 @@ class SideBook:
         self._columns = {key: slice(*ends[k : k + 2]) for k, key in enumerate(names)}
         self.signals: Signals = [(side.unit, name) for entry in names.values() for name in entry]
 
-    def work(self, right: np.ndarray, left: np.ndarray) -> np.ndarray:
+    def work(self, right: Array, left: Array) -> Array:
         """During macro steps, from rows at their beginnings and ends, (n,) [J]."""
         column = self._columns["work"]
         if column.stop > column.start:
             return (left - right)[:, column.start]
         return self.jump(right, left)
 
-    def jump(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def jump(self, left: Array, right: Array) -> Array:
         """Of a force whose place jumps, by the trapezoidal rule, (n,) [J]."""
         moved = reach(self.place(left, "acting"), self.place(right, "acting"))
         return np.sum((self.force(left) + self.force(right)) * moved, axis=1) / 2
 
-    def force(self, rows: np.ndarray) -> np.ndarray:
+    def force(self, rows: Array) -> Array:
         return rows[:, self._columns["force"]]
 
-    def place(self, rows: np.ndarray, key: str) -> InterfacePlaces:
+    def place(self, rows: Array, key: str) -> InterfacePlaces:
         """Where the force acts ("acting"), or where this side is ("own")."""
         turned = rows[:, self._columns[f"{key}_turn"]]
         rotation = turned.reshape(-1, 3, 3) if turned.shape[1] else None
@@ -119,7 +120,7 @@ class PairBook:
         self.elastic = all(side.elastic for side in pair.sides)
         self.signals: Signals = [signal for side in self.sides for signal in side.signals]
 
-    def balance(self, start: np.ndarray, begun: np.ndarray, ended: np.ndarray) -> EnergyBalance:
+    def balance(self, start: Array, begun: Array, ended: Array) -> EnergyBalance:
         """Energies so far in each row.
 
         Args:
@@ -143,14 +144,14 @@ class PairBook:
         forces = np.hstack([side.force(rows) for side, rows in zip(self.sides, split[1], strict=True)])
         return EnergyBalance(created, passed, float(np.nanmax(np.abs(forces), initial=0.0)))
 
-    def _taken(self, before: list[np.ndarray], now: list[np.ndarray]) -> np.ndarray:
+    def _taken(self, before: list[Array], now: list[Array]) -> Array:
         """Work of the elastic part since the last exchange, by how far the sides moved apart, (n,) [J]."""
         places = [self.sides[k].place(now[k], "own") for k in range(2)]
         pull, apart = self._pull(before, now, places), reach(places[0], places[1])
         taken = np.sum((pull[:-1] + pull[1:]) * np.diff(apart, axis=0), axis=1) / 2
         return np.concatenate([[0.0], taken])
 
-    def _pull(self, before: list[np.ndarray], now: list[np.ndarray], own: list[InterfacePlaces]) -> np.ndarray:
+    def _pull(self, before: list[Array], now: list[Array], own: list[InterfacePlaces]) -> Array:
         """Force that pulls the sides together, from the side that knows best where the other one is, (n, k)."""
         known = [(k, rows[k]) for rows in (now, before) for k in range(2)]
         missing = [reach(self.sides[k].place(rows, "acting"), own[1 - k]) for k, rows in known]

@@ -21,6 +21,7 @@ from typing import Protocol
 import casadi as ca
 import numpy as np
 
+from robodyn.base.numerics import Array
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import Port
 from robodyn.computation.assembly.system import INPUTS, build_mass_matrix
@@ -37,13 +38,13 @@ class HasPlace(Protocol):
     """What has a position (..., 1 or 3) and, where it is coupled, a rotation (..., 3, 3)."""
 
     @property
-    def position(self) -> np.ndarray: ...
+    def position(self) -> Array: ...
 
     @property
-    def rotation(self) -> np.ndarray | None: ...
+    def rotation(self) -> Array | None: ...
 
 
-def reach(first: HasPlace, second: HasPlace) -> np.ndarray:
+def reach(first: HasPlace, second: HasPlace) -> Array:
     """From the first place to the second, along and about the axes, (..., k) [m or rad]."""
     along = second.position - first.position
     if first.rotation is None or second.rotation is None:
@@ -51,7 +52,7 @@ def reach(first: HasPlace, second: HasPlace) -> np.ndarray:
     return np.concatenate([along, turn_between(first.rotation, second.rotation)], axis=-1)
 
 
-def turn_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def turn_between(first: Array, second: Array) -> Array:
     """Rotation vector in world axes that takes the first rotation to the second [rad]; less than 180 deg.
 
     Args:
@@ -121,7 +122,7 @@ class PortTerms(EngineStructure):
         matrices = inertia.reshape(k, k).T, effective, inertial, mobility.reshape(k, k).T
         return ReducedModel(*matrices, acceleration, self._split(self._motion), float(condition[0]))
 
-    def put(self, model: ReducedModel, further: np.ndarray | None = None) -> None:
+    def put(self, model: ReducedModel, further: Array | None = None) -> None:
         """A model that a unit gave by itself; further: c1, c2, ... of its acceleration."""
         parts = (model.inertia.T.ravel(), model.mobility.T.ravel(), model.effective_force, model.inertial_force)
         self.arrays["model"][:] = np.concatenate([*parts, model.acceleration, [model.condition]])
@@ -131,7 +132,7 @@ class PortTerms(EngineStructure):
         self.fields.n_sent = len(courses)
 
     @property
-    def course(self) -> np.ndarray:
+    def course(self) -> Array:
         """c1, c2, ... of the acceleration sent last, (order, k)."""
         return self.arrays["sent"][1 : self.fields.n_sent].copy()
 
@@ -145,7 +146,7 @@ class PortTerms(EngineStructure):
         if motion is not None:
             self.arrays["wanted"][:] = flatten_motion(motion)
 
-    def _split(self, values: np.ndarray) -> InterfaceMotion:
+    def _split(self, values: Array) -> InterfaceMotion:
         """Position, velocity and rotation, as they stand behind one another."""
         k, n = self.rows, min(self.rows, 3)
         values = values.copy()
@@ -153,13 +154,13 @@ class PortTerms(EngineStructure):
         return InterfaceMotion(values[:n], values[n : n + k], rotation)
 
 
-def flatten_motion(motion: InterfaceMotion) -> np.ndarray:
+def flatten_motion(motion: InterfaceMotion) -> Array:
     """Position, velocity and rotation row by row, one behind the other."""
     rotation = np.zeros(0) if motion.rotation is None else motion.rotation.ravel()
     return np.concatenate([motion.position, motion.velocity, rotation])
 
 
-def invert(S: np.ndarray) -> np.ndarray:
+def invert(S: Array) -> Array:
     """Inverse of a symmetric matrix on what is independent; rows of idle or redundant constraints have none."""
     n, S = len(S), np.ascontiguousarray(S, float)
     inverse, work = np.zeros((n, n)), np.zeros(2 * n * n + n)
@@ -237,7 +238,7 @@ def _foresee(system: System, M: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
     return M - (change + change.T) / 2, f + half * (by_q @ system.v + ca.jacobian(b, system.symbols.t))
 
 
-def reduce_system(system: System, interface: str, x: np.ndarray) -> ReducedModel:
+def reduce_system(system: System, interface: str, x: Array) -> ReducedModel:
     """The reduced interface model of a system at a state, at the time 0 and with its numbers as described.
 
     Args:
@@ -258,7 +259,7 @@ CLOSING_STEPS = 4
 """Newton steps that join an interface at the start, at most."""
 
 
-def quaternions(system: System) -> np.ndarray:
+def quaternions(system: System) -> Array:
     """Where quaternions of balls stand among the states: the first entry and the one behind the last of each, (n, 2).
 
     Moved along their tangents they need the length 1 again.

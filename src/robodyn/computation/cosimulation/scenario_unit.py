@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.base.errors import FlawList
+from robodyn.base.numerics import Array
 from robodyn.base.symbolic import to_column
 from robodyn.computation.assembly import assemble
 from robodyn.computation.cosimulation.reduced import CLOSING_STEPS, TAKES, PortFunctions, PortTerms, quaternions
@@ -198,10 +199,10 @@ class ScenarioUnit:
                 port.set(turned=self.numbers_at(part.names("far_orientation")))
         return port
 
-    def _far_states(self, part: Interface) -> np.ndarray:
+    def _far_states(self, part: Interface) -> Array:
         return np.array([self.system.state_names.index(name) for name in far_states(part)], np.int64)
 
-    def numbers_at(self, names: Sequence[str]) -> np.ndarray:
+    def numbers_at(self, names: Sequence[str]) -> Array:
         """Places of tunable numbers."""
         return np.array([self.system.places[name] for name in names], np.int64)
 
@@ -299,7 +300,7 @@ class ScenarioUnit:
         return self.ports[interface].taken
 
     def attach_model(
-        self, interface: str, model: ReducedModel, motion: InterfaceMotion | None, trend: np.ndarray | None = None
+        self, interface: str, model: ReducedModel, motion: InterfaceMotion | None, trend: Array | None = None
     ) -> None:
         """Put another unit's reduced model at an interface.
 
@@ -318,23 +319,23 @@ class ScenarioUnit:
         self.corrected |= part.rigid and motion is not None
 
     @property
-    def state(self) -> np.ndarray:
+    def state(self) -> Array:
         """Continuous states at the present time, in the order of `system.states`."""
         return self.run.x.copy()
 
     @property
-    def memory(self) -> np.ndarray:
+    def memory(self) -> Array:
         """What sampled blocks remember and hold at the present time."""
         return self.run.m[self.system.sampled_memory]
 
-    def move(self, x: np.ndarray, memory: np.ndarray | None = None) -> None:
+    def move(self, x: Array, memory: Array | None = None) -> None:
         """Go on from other continuous states, and from other memory of sampled blocks."""
         self.run.x[:] = x
         self.native.fields.moved = 1
         if memory is not None:
             self.run.m[self.system.sampled_memory] = memory
 
-    def held(self, names: Sequence[str]) -> np.ndarray:
+    def held(self, names: Sequence[str]) -> Array:
         """What was sent last for some inputs, as it acts at the present time."""
         places = self.system.places
         passed = self.time - self.values[places[EXCHANGE]] if EXCHANGE in places else 0.0
@@ -344,7 +345,7 @@ class ScenarioUnit:
             values.append(np.polyval(course[::-1], passed))
         return np.array(values)
 
-    def hold(self, names: Sequence[str], values: np.ndarray) -> None:
+    def hold(self, names: Sequence[str], values: Array) -> None:
         """Shift what was sent last, so that it has other values at the present time."""
         self.values[self.numbers_at(names)] += values - self.held(names)
         self._prepare()

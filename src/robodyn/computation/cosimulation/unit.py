@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from robodyn.base.numerics import Array
 from robodyn.base.signals import Kind
 from robodyn.computation.results import Outcome, OutcomeKind, Run
 from robodyn.description.model import Interface, Scenario
@@ -78,9 +79,9 @@ class InterfaceMotion:
         position: (1,) or (3,) [m or rad]; velocity: (k,); rotation: world from body (3, 3), where it is coupled.
     """
 
-    position: np.ndarray
-    velocity: np.ndarray
-    rotation: np.ndarray | None = None
+    position: Array
+    velocity: Array
+    rotation: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,22 +97,22 @@ class ReducedModel:
         condition: of the mobility, its rows about axes in units of a length; infinite where it is singular.
     """
 
-    inertia: np.ndarray
-    effective_force: np.ndarray
-    inertial_force: np.ndarray
-    mobility: np.ndarray
-    acceleration: np.ndarray
+    inertia: Array
+    effective_force: Array
+    inertial_force: Array
+    mobility: Array
+    acceleration: Array
     motion: InterfaceMotion
     condition: float
 
     @property
-    def force(self) -> np.ndarray:
+    def force(self) -> Array:
         """lambda~ - z."""
         return self.effective_force - self.inertial_force
 
 
 def model_from_mobility(
-    mobility: np.ndarray, acceleration: np.ndarray, motion: InterfaceMotion, length: float = 1.0
+    mobility: Array, acceleration: Array, motion: InterfaceMotion, length: float = 1.0
 ) -> ReducedModel:
     """A reduced model from derivatives of the interface's acceleration.
 
@@ -127,7 +128,7 @@ def model_from_mobility(
     return ReducedModel(inertia, force, np.zeros_like(force), mobility, acceleration, motion, condition)
 
 
-def condition_of(mobility: np.ndarray, length: float) -> float:
+def condition_of(mobility: Array, length: float) -> float:
     """Largest by smallest eigenvalue of a symmetric matrix, rows 4 to 6 multiplied by a length.
 
     It is infinite where the smallest one is not above the rounding of the largest: then it has no digit, perhaps not

@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.errors import FlawList, refuse
+from robodyn.base.numerics import Array
 from robodyn.base.symbolic import to_column
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly.system import System
@@ -181,7 +182,7 @@ class LinearisedEquations:
         nodes = {node for program in self._programs for node in program.nodes if node[0] == "input"}
         return tuple(names[k] for k in sorted(node[2] for node in nodes if node[1] == PARAMETERS))
 
-    def evaluate(self, name: str, inputs: tuple[np.ndarray, ...]) -> dict[str, np.ndarray]:
+    def evaluate(self, name: str, inputs: tuple[Array, ...]) -> dict[str, Array]:
         """All parts of a function, in their shapes."""
         parts = self.motion if name == "motion" else self.terms
         flat = self.module.kernels[name](*inputs)
@@ -280,7 +281,7 @@ BESIDE = 1e-10
 """Part of the duration beside a break at which the motion before and after it is taken."""
 
 
-def place_knots(duration: float, points: int, breaks: Iterable[float]) -> tuple[np.ndarray, np.ndarray]:
+def place_knots(duration: float, points: int, breaks: Iterable[float]) -> tuple[Array, Array]:
     """Instants of a nominal motion, and which of them are breaks.
 
     `points` equal pieces of the duration; the knot nearest to each break is moved onto it, so that no piece has a kink
@@ -302,7 +303,7 @@ def place_knots(duration: float, points: int, breaks: Iterable[float]) -> tuple[
     return knots[order], ~free[order]
 
 
-def evaluation_times(knots: np.ndarray, breaks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def evaluation_times(knots: Array, breaks: Array) -> tuple[Array, Array]:
     """Times of all points, a break twice; and the instants where they are evaluated, a little before and after it."""
     beside = BESIDE * (knots[-1] - knots[0])
     times, instants = [knots[0]], [knots[0] + beside]
@@ -341,24 +342,24 @@ class Nominal:
     curved: tuple[str, ...]
     parameters: Mapping[str, float]
     digest: str
-    times: np.ndarray
-    position: np.ndarray
-    velocity: np.ndarray
-    acceleration: np.ndarray
-    torque: np.ndarray
-    torque_rate: np.ndarray
-    mass: np.ndarray
-    damping: np.ndarray
-    stiffness_structural: np.ndarray
-    stiffness_geometric: np.ndarray
-    stiffness_dynamic: np.ndarray
-    outputs: np.ndarray
-    outputs_by_position: np.ndarray
-    outputs_by_velocity: np.ndarray
-    curvature: np.ndarray
+    times: Array
+    position: Array
+    velocity: Array
+    acceleration: Array
+    torque: Array
+    torque_rate: Array
+    mass: Array
+    damping: Array
+    stiffness_structural: Array
+    stiffness_geometric: Array
+    stiffness_dynamic: Array
+    outputs: Array
+    outputs_by_position: Array
+    outputs_by_velocity: Array
+    curvature: Array
 
     @property
-    def stiffness(self) -> np.ndarray:
+    def stiffness(self) -> Array:
         """K0, all parts together, (R, n, n)."""
         return self.stiffness_structural + self.stiffness_geometric + self.stiffness_dynamic
 
@@ -370,7 +371,7 @@ class Nominal:
 
 COLUMNS = ("torque", "torque_rate", "outputs")
 """Terms that are columns; all others are matrices."""
-ARRAYS = tuple(field.name for field in fields(Nominal) if field.type == "np.ndarray")
+ARRAYS = tuple(field.name for field in fields(Nominal) if field.type == "Array")
 """Fields that are arrays, one row a point."""
 
 
@@ -400,7 +401,7 @@ def compute_nominal(
     return Nominal(points, *names, numbers, equations.digest, times=times, **arrays)
 
 
-def _evaluate(equations: LinearisedEquations, instant: float, p: np.ndarray) -> dict[str, np.ndarray]:
+def _evaluate(equations: LinearisedEquations, instant: float, p: Array) -> dict[str, Array]:
     """Everything at one instant."""
     none = np.zeros(equations.scope.system.n_q)
     t = np.array([instant])

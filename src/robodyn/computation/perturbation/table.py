@@ -18,6 +18,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from robodyn.base.numerics import Array
 from robodyn.base.symbolic import to_column
 from robodyn.base.symbolic.tables import row, seek
 from robodyn.computation.assembly.motion import LinearMechanics
@@ -116,7 +117,7 @@ class RowReader:
         return matrix
 
 
-def trace_linear(layout: RowLayout, data: np.ndarray, time: ca.SX, q: ca.SX, v: ca.SX, p: ca.SX) -> LinearMechanics:
+def trace_linear(layout: RowLayout, data: Array, time: ca.SX, q: ca.SX, v: ca.SX, p: ca.SX) -> LinearMechanics:
     """The linear mechanics as expressions of time, q, v and the parameters that read the rows."""
     scope = layout.equations.scope
     index = seek(layout.width, time)
@@ -161,7 +162,7 @@ def _curved_positions(reader: RowReader, q: ca.SX) -> dict[str, ca.SX]:
 # Table data: which numbers does each piece of a nominal motion put into its row? Those that `table` reads.
 
 
-def fill_rows(layout: RowLayout, nominal: Nominal) -> np.ndarray:
+def fill_rows(layout: RowLayout, nominal: Nominal) -> Array:
     """The numbers of all pieces, as `native.rows` has them behind the parameters."""
     begin = np.flatnonzero(np.diff(nominal.times) > 0)
     length = np.diff(nominal.times)[begin]
@@ -181,33 +182,33 @@ class _Pieces:
     """The pieces of a nominal motion: the rows where they begin, and their lengths [s]."""
 
     nominal: Nominal
-    begin: np.ndarray
-    length: np.ndarray
+    begin: Array
+    length: Array
 
-    def slope(self, values: np.ndarray) -> np.ndarray:
+    def slope(self, values: Array) -> Array:
         """Mean slope on each piece."""
         length = self.length.reshape(-1, *[1] * (values.ndim - 1))
         return (values[self.begin + 1] - values[self.begin]) / length
 
-    def linear(self, matrices: np.ndarray, places: Places) -> np.ndarray:
+    def linear(self, matrices: Array, places: Places) -> Array:
         """Value and slope of some entries, side by side."""
         i, j = np.array(places, int).reshape(-1, 2).T
         return _interleave([matrices[self.begin][:, i, j], self.slope(matrices)[:, i, j]])
 
-    def cubic(self, values: Sequence[np.ndarray], slopes: Sequence[np.ndarray]) -> np.ndarray:
+    def cubic(self, values: Sequence[Array], slopes: Sequence[Array]) -> Array:
         """Coefficients of the cubics through values and slopes at both ends, entry by entry (Hermite)."""
         (y0, y1), (d0, d1), h = values, slopes, self.length[:, None]
         mean = (y1 - y0) / h
         return _interleave([y0, d0, (3 * mean - 2 * d0 - d1) / h, (d0 + d1 - 2 * mean) / h**2])
 
-    def rest(self) -> np.ndarray:
+    def rest(self) -> Array:
         """What the interpolated matrices leave of the torque."""
         n = self.nominal
         matrices = (n.mass, n.damping, n.stiffness)
         moved = (n.acceleration, n.velocity, n.position)
         return self._left(n.torque, n.torque_rate, list(zip(matrices, moved, strict=True)))
 
-    def outputs(self) -> np.ndarray:
+    def outputs(self) -> Array:
         """What the interpolated derivatives leave of the outputs."""
         n = self.nominal
         parts = [(n.outputs_by_position, n.position), (n.outputs_by_velocity, n.velocity)]
@@ -218,14 +219,14 @@ class _Pieces:
                 rate[:, n.signals.index(f"{joint}.carried")] = -n.torque_rate[:, column]
         return self._left(n.outputs, rate, parts)
 
-    def _left(self, whole: np.ndarray, rate: np.ndarray, parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    def _left(self, whole: Array, rate: Array, parts: list[tuple[Array, Array]]) -> Array:
         """Cubics of `whole - sum A x`, whose slope is `rate - sum A' x` where dwhole/dt = rate + sum A dx/dt."""
         ends = (self.begin, self.begin + 1)
         values = [whole[end] - sum(_apply(A[end], x[end]) for A, x in parts) for end in ends]
         slopes = [rate[end] - sum(_apply(self.slope(A), x[end]) for A, x in parts) for end in ends]
         return self.cubic(values, slopes)
 
-    def curved(self) -> list[np.ndarray]:
+    def curved(self) -> list[Array]:
         """Reference positions, and lengths, gradients and curvatures of coordinates with forces kept in full."""
         n, ends = self.nominal, (self.begin, self.begin + 1)
         if not n.curved:
@@ -245,11 +246,11 @@ class _Pieces:
         ]
 
 
-def _apply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+def _apply(A: Array, x: Array) -> Array:
     return np.einsum("rij,rj->ri", A, x)
 
 
-def _interleave(parts: Sequence[np.ndarray]) -> np.ndarray:
+def _interleave(parts: Sequence[Array]) -> Array:
     """Numbers of one entry side by side: (pieces, entries * parts)."""
     stacked = np.stack(parts, axis=-1)
     return stacked.reshape(len(stacked), -1)

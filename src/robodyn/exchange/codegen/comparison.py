@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.base.errors import refuse
+from robodyn.base.numerics import Array
 from robodyn.computation.assembly import System
 from robodyn.computation.engine import EngineRecording, Trajectory, integrate
 from robodyn.computation.engine.trajectory import Status
@@ -53,9 +54,7 @@ class Agreement:
         return self.ends and self.error <= self.allowed
 
 
-def compare_rows(
-    expected: np.ndarray, found: np.ndarray, names: Sequence[str], times: np.ndarray, ends: bool
-) -> Agreement:
+def compare_rows(expected: Array, found: Array, names: Sequence[str], times: Array, ends: bool) -> Agreement:
     """The largest difference in rows of the same signals at the same times.
 
     Args:
@@ -94,7 +93,7 @@ def require_agreement(
     refuse("", f"the {noun} {what}", remedy, f"{noun} of '{model.system.scenario.name}'")
 
 
-def compare_run(run: Run, numbers: np.ndarray, events: str, *, ok: bool) -> Agreement:
+def compare_run(run: Run, numbers: Array, events: str, *, ok: bool) -> Agreement:
     """A whole run against rows [time, outputs] and against lines TIME,EVENT.
 
     Args:
@@ -127,7 +126,7 @@ class Points:
     names: tuple[str, ...]
 
 
-def choose_times(system: System) -> np.ndarray:
+def choose_times(system: System) -> Array:
     """Communication points over the duration: at ticks, where there are any, since other points would cut steps."""
     duration, base = system.scenario.duration, system.discrete.base_period
     if base is None:
@@ -137,7 +136,7 @@ def choose_times(system: System) -> np.ndarray:
     return np.array([float(k * every * base) for k in range(count + 1)])
 
 
-def simulate_points(model: ExportedModel, compiled: CompiledSystem, times: np.ndarray) -> Points:
+def simulate_points(model: ExportedModel, compiled: CompiledSystem, times: Array) -> Points:
     """The native run, which ends a step at each communication point as exported code does."""
     system = compiled.system
     p = compiled.module.prepare(system.described_values)
@@ -148,9 +147,7 @@ def simulate_points(model: ExportedModel, compiled: CompiledSystem, times: np.nd
     return Points(trajectory, tuple(info.name for info in compiled.recorded))
 
 
-def compare_points(
-    expected: Points, found: np.ndarray, names: Sequence[str], times: np.ndarray, ended: bool
-) -> Agreement:
+def compare_points(expected: Points, found: Array, names: Sequence[str], times: Array, ended: bool) -> Agreement:
     """Rows of some signals at the communication points that were reached; ended: whether there are more of them."""
     done = expected.trajectory
     columns = [expected.names.index(name) for name in names]
@@ -160,7 +157,7 @@ def compare_points(
     return compare_rows(done.y[:n][clear][:, columns], found[:n][clear], names, times[:n][clear], ends)
 
 
-def _is_clear(times: np.ndarray, events: list[float]) -> np.ndarray:
+def _is_clear(times: Array, events: list[float]) -> Array:
     """Which communication points no event coincides with: which side of it a row shows is a matter of rounding."""
     distance = np.abs(np.subtract.outer(times, events)).min(axis=1, initial=np.inf)
     return np.asarray(distance > SAME_TIME * times[-1]) if len(times) else np.zeros(0, bool)

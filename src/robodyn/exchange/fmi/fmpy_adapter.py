@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robodyn.base.errors import ModelError
-from robodyn.base.numerics import bisect
+from robodyn.base.numerics import Array, bisect
 from robodyn.computation.cosimulation import UnitEvent
 from robodyn.computation.results import Outcome, OutcomeKind
 
@@ -197,26 +197,26 @@ class ModelExchange(Instance):
         self.unit.enterContinuousTimeMode()
 
     @property
-    def x(self) -> np.ndarray:
+    def x(self) -> Array:
         return self._read(self.unit.getContinuousStates, self._n)
 
     @property
-    def rates(self) -> np.ndarray:
+    def rates(self) -> Array:
         if self.version == 2:
             return self._read(self.unit.getDerivatives, self._n)
         return self._read(self.unit.getContinuousStateDerivatives, self._n)
 
     @property
-    def indicators(self) -> np.ndarray:
+    def indicators(self) -> Array:
         return self._read(self.unit.getEventIndicators, self._n_indicators)
 
-    def _read(self, fill: Callable[[Any, int], Any], size: int) -> np.ndarray:
+    def _read(self, fill: Callable[[Any, int], Any], size: int) -> Array:
         values = np.zeros(size)
         if size:
             fill(values.ctypes.data_as(DOUBLES), size)
         return values
 
-    def move(self, time: float, x: np.ndarray) -> None:
+    def move(self, time: float, x: Array) -> None:
         """Stand at a time with these states; nothing happens."""
         self.unit.setTime(float(time))
         if self._n:
@@ -259,17 +259,17 @@ class ModelExchange(Instance):
                 return Step(reached, event or enter, terminate, early=reached < end)
         return Step(end)
 
-    def _locate(self, states: Any, signs: np.ndarray, before: float, after: float) -> float:
+    def _locate(self, states: Any, signs: Array, before: float, after: float) -> float:
         """The first float between two times at which a sign has changed; the unit is left there."""
         _, after = bisect(lambda t: not np.array_equal(self._signs(t, states(t)), signs), before, after)
         self.move(after, states(after))
         return after
 
-    def _rates_at(self, time: float, x: np.ndarray) -> np.ndarray:
+    def _rates_at(self, time: float, x: Array) -> Array:
         self.move(time, x)
         return self.rates if self._n else np.zeros(1)
 
-    def _signs(self, time: float, x: np.ndarray) -> np.ndarray:
+    def _signs(self, time: float, x: Array) -> Array:
         self.move(time, x)
         return self.indicators > 0
 

@@ -183,19 +183,17 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Workbo
     columns = add_helpers(named, row, placement)
     check_size(n_rows, len(columns.columns), HEAD, flaws)
     flaws.raise_if_any(source)
-    # Columns of the sheet of tables, the range of each table by its number, and that of the jumps of references.
+    # The sheet of tables: their columns, the range of each by its number, and that of the jumps of references.
     numbers = sorted({node[1] for node in row.program.nodes if node[0] in (tables.LOCATE, tables.GATHER)})
     contents = {f"table {number:x}": tables.lookup(number).values for number in numbers}
     if breaks:
         contents["jumps of references [s]"] = tuple(breaks)
-    ranges = []
-    for k, values in enumerate(contents.values(), start=1):
-        letter = get_column_letter(k)
-        ranges.append(f"tables!${letter}$2:${letter}${len(values) + 1}")
-    contents, ranges, jumps = contents, dict(zip(numbers, ranges, strict=False)), ranges[-1] if breaks else ""
-    formulas = write_formulas(row.program, placement.cells, SPREADSHEET, ranges.__getitem__)
+    letters = [(get_column_letter(k), len(values) + 1) for k, values in enumerate(contents.values(), start=1)]
+    ranges = [f"tables!${letter}$2:${letter}${last}" for letter, last in letters]
+    range_of = dict(zip(numbers, ranges, strict=False))
+    formulas = write_formulas(row.program, placement.cells, SPREADSHEET, range_of.__getitem__)
     sheet = make_parameter_sheet(system, row, placement, formulas, replace(solver, step=step), HEAD + n_rows)
-    writer = LineWriter(system, row, columns, formulas, sheet, jumps)
+    writer = LineWriter(system, row, columns, formulas, sheet, ranges[-1] if breaks else "")
     lines = tuple(writer.write(column) for column in columns.columns)
     # A place for the largest line number stands for {r} and {p}.
     longest = (later.replace("{r}", "0" * 7).replace("{p}", "0" * 7) for _, later in lines)
