@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -142,7 +142,18 @@ class MacroSteps:
 
     def growth(self, step: float) -> float:
         """Of the disturbance that grows most in a macro step [s], a multiple of the sample times of all units."""
-        _check_samples(self.units, step)
+        # Between macro steps that end at different times after a sample, no map is like the one before.
+        flaws = FlawList()
+        for name, unit in self.units.items():
+            base = Fraction(unit.system.discrete.base_period or 1)
+            for task in unit.system.discrete.tasks:
+                ratio = Fraction(step).limit_denominator(10**9) / (task.period * base)
+                if ratio.denominator != 1:
+                    what = (
+                        f"'{task.name}' is sampled every {step / float(ratio):g} s, of which {step:g} s is no multiple"
+                    )
+                    flaws.add(f"units.{name}", what, "choose such a macro step")
+        flaws.raise_if_any("growth")
         J = self.jacobian(step)
         used = np.max(np.abs(J - np.eye(len(J))), axis=0) > IDLE
         return float(np.max(np.abs(np.linalg.eigvals(J[np.ix_(used, used)])), initial=0.0))
@@ -225,19 +236,6 @@ def _check(units: Sequence[ScenarioUnit]) -> None:
         elif unit.system.delays:
             what = "has delays, whose history cannot be disturbed"
             flaws.add(f"units.{unit.name}", what, "compare runs with and without a disturbance instead")
-    flaws.raise_if_any("growth")
-
-
-def _check_samples(units: Mapping[str, ScenarioUnit], step: float) -> None:
-    """Between macro steps that end at different times after a sample, no map is like the one before."""
-    flaws = FlawList()
-    for name, unit in units.items():
-        base = Fraction(unit.system.discrete.base_period or 1)
-        for task in unit.system.discrete.tasks:
-            ratio = Fraction(step).limit_denominator(10**9) / (task.period * base)
-            if ratio.denominator != 1:
-                what = f"'{task.name}' is sampled every {step / float(ratio):g} s, of which {step:g} s is no multiple"
-                flaws.add(f"units.{name}", what, "choose such a macro step")
     flaws.raise_if_any("growth")
 
 

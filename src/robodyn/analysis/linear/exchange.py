@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,14 +110,11 @@ class PlantModel:
         """A `control.NonlinearIOSystem`; dots in names become underscores."""
         control = import_control()
 
-        def update(t: float, x: Floats, u: Floats, params: Mapping[str, Any]) -> Floats:
-            return np.array(self.rates(t, x, u)).ravel()
-
-        def output(t: float, x: Floats, u: Floats, params: Mapping[str, Any]) -> Floats:
-            return np.array(self.outputs(t, x, u)).ravel()
+        def call(function: ca.Function) -> Callable[..., Floats]:
+            return lambda t, x, u, params: np.array(function(t, x, u)).ravel()
 
         names = _underscored(states=self.states, inputs=self.inputs, outputs=self.output_variables)
-        return control.NonlinearIOSystem(update, output, name="plant", dt=0, **names)
+        return control.NonlinearIOSystem(call(self.rates), call(self.outputs), name="plant", dt=0, **names)
 
 
 def make_plant_model(

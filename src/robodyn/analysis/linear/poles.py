@@ -121,14 +121,6 @@ def _refine_upper(pencil: Pencil, start: Array, vectors: Array) -> Array:
     return np.concatenate([poles, poles[start[kept].imag > 0].conj()])
 
 
-def _needed_order(model: LinearModel) -> int:
-    """Order at which the fastest oscillation of the model without delayed feedback is resolved."""
-    if not model.delays or not model.order:
-        return 1
-    fastest = float(np.max(np.abs(np.linalg.eigvals(model.A).imag)))
-    return int(min(np.ceil(fastest * float(np.max(model.delay_times))), HIGHEST_ORDER))
-
-
 def _approximate(model: LinearModel, order: int) -> LinearModel:
     """The Pade model, its inputs and outputs being all states and delayed signals of the model itself."""
     if order < 1:
@@ -137,7 +129,9 @@ def _approximate(model: LinearModel, order: int) -> LinearModel:
     whole = np.eye(model.order + len(model.delays))
     x, d = whole[:, : model.order], whole[:, model.order :]
     probe = LinearModel(model.A, x.T, x, 0 * whole, model.E, model.F, d.T, model.H, d, delays=model.delays)
-    return probe.with_pade(max(order, _needed_order(model)))
+    # The order at which the fastest oscillation of the model without delayed feedback is resolved.
+    fastest = float(np.max(np.abs(np.linalg.eigvals(model.A).imag), initial=0.0))
+    return probe.with_pade(max(order, int(min(np.ceil(fastest * np.max(model.delay_times)), HIGHEST_ORDER))))
 
 
 def _polish(A: Array, s: complex, z: Array) -> Array:
@@ -505,7 +499,14 @@ def truncate(model: LinearModel, order: int | None = None) -> Truncation:
     sigma = sigma[: split.stable.order]
     lowest = split.others.order
     if order is None:
-        kept = int(np.sum(sigma > NEGLIGIBLE * _size(split, sigma)))
+        kept = 0
+        if sigma.size:
+            # The largest sigma, or what the model's inputs and outputs would make of a pole that they do reach and see,
+            # |b| |c| / (2 |Re s|); it counts where the stable part is all hidden and its sigma are rounding errors.
+            decay = np.abs(np.linalg.eigvals(split.stable.A).real).max()
+            parts = (split.stable, split.others)
+            size = max(np.linalg.norm(part.B) for part in parts) * max(np.linalg.norm(part.C) for part in parts)
+            kept = int(np.sum(sigma > NEGLIGIBLE * max(float(sigma.max()), float(size / (2 * decay)))))
     else:
         kept, highest = order - lowest, lowest + int(np.sum(sigma > 0))
         if not lowest <= order <= highest:
@@ -533,19 +534,6 @@ def truncate(model: LinearModel, order: int | None = None) -> Truncation:
         kept,
         lowest,
     )
-
-
-def _size(split: Split, sigma: Array) -> float:
-    """The largest sigma, or what the model's inputs and outputs would make of a pole that they do reach and see.
-
-    |b| |c| / (2 |Re s|); it counts where the stable part is all hidden and its sigma are rounding errors.
-    """
-    if not sigma.size:
-        return 0.0
-    decay = np.abs(np.linalg.eigvals(split.stable.A).real).max()
-    reach = max(np.linalg.norm(part.B) for part in (split.stable, split.others))
-    see = max(np.linalg.norm(part.C) for part in (split.stable, split.others))
-    return max(float(sigma.max()), float(reach * see / (2 * decay)))
 
 
 def split_stable(model: LinearModel) -> Split:

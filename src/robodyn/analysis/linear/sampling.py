@@ -22,7 +22,6 @@ from robodyn.base.errors import Flaw, FlawList, ModelError, refuse, refuse_unkno
 from robodyn.base.numerics import Array
 from robodyn.base.symbolic import changed_entries
 from robodyn.computation.assembly import System, assemble
-from robodyn.computation.assembly.declarations import MemoryInfo, StateInfo
 from robodyn.description.model import Scenario
 
 # --------------------------------------------------------------------------------------------------
@@ -225,10 +224,16 @@ def sampled_lineariser(
     system = what if isinstance(what, System) else assemble(what)
     check_sampled(system)
     system = system.without_friction if friction == "none" else system
-    parts = SampledParts(system, tuple(outputs), friction)
+    parts, ideal = SampledParts(system, tuple(outputs), friction), ideal_numbers(system.scenario)
 
     def linearise(at: Place, parameters: Mapping[str, float] | None = None) -> SampledModel:
-        return parts.build(_choose_point(system, at, friction, dict(parameters or {})))
+        # The point with ideal limits and resolutions, and speeds as the friction is wanted.
+        point = find_point(system, at, parameters)
+        x, values = point.x.copy(), dict(zip(system.places, point.p, strict=True))
+        if friction == "stuck":
+            x[system.n_q : system.n_q + system.n_v] = 0.0
+        p = np.array([ideal.get(name, value) for name, value in values.items()], float)
+        return parts.build(replace(point, x=x, p=p))
 
     return linearise
 
@@ -245,18 +250,6 @@ def check_sampled(system: System) -> None:
     flaws.raise_if_any("poles")
 
 
-def _choose_point(system: System, at: Place, friction: str, parameters: dict[str, float]) -> OperatingPoint:
-    """The point with ideal limits and resolutions, and speeds as the friction is wanted."""
-    point = find_point(system, at, parameters)
-    x, p = point.x.copy(), point.p.copy()
-    ideal = ideal_numbers(system.scenario)
-    for k, number in enumerate(system.parameters):
-        p[k] = ideal.get(number.name, p[k])
-    if friction == "stuck":
-        x[system.n_q : system.n_q + system.n_v] = 0.0
-    return replace(point, x=x, p=p)
-
-
 @dataclass(frozen=True)
 class SampledParts:
     """Rows [rates, constraints, tasks, outputs] and columns [x, m] in a system's expressions."""
@@ -270,10 +263,14 @@ class SampledParts:
         system, states, memory = self.system, self._states, self._memory
         tangent = find_tangent(system, point.x[states], self._functions("rates", point), states)
         n, m = len(tangent.variables), len(memory)
-        k = len(states)
-        rates, closed, *tasks, outputs = (
-            np.hstack([matrix[:, :k] @ tangent.into, matrix[:, k:]]) for matrix in self._slopes_at(point)
-        )
+        slopes = self._functions.slopes(point)
+        if not np.isfinite(slopes).all():
+            what = "some slopes are not numbers at this operating point"
+            refuse("at", what, "choose another one", system.scenario.name)
+        # The matrices of all groups of rows.
+        slopes = np.hstack([slopes[:, : len(states)] @ tangent.into, slopes[:, len(states) :]])
+        cuts = np.cumsum([row.numel() for row in self._rows])[:-1]
+        rates, closed, *tasks, outputs = np.split(slopes, cuts)
         rates = tangent.out @ rates + np.hstack([tangent.turning, np.zeros((n, m))])
         values = self._functions("outputs", point)
         N, chosen = free_motions(closed[:, :n]) if system.motion.constraint_forces else (np.eye(n), list(range(n)))
@@ -282,14 +279,21 @@ class SampledParts:
         blocks = [block.name for block in self.system.scenario.machine.all_blocks if block.info.disturbance]
         message = {"none": "is left out", "stuck": "sticks", "sliding": "slides"}[self.friction]
         friction = f"friction {message}: {', '.join(blocks)}" if blocks else ""
-        late_reads = map(str, self.system.discrete.late_reads)
+        # Of the rows of a task those that it writes; the others only repeat the memory.
+        updates = []
+        for task, matrix in zip(system.discrete.tasks, tasks, strict=True):
+            changed = {*changed_entries(system.symbols.m, system.memory_after(task))}
+            places = np.array([row for row, k in enumerate(memory) if k in changed], int)
+            by_state, by_memory = matrix[places, :n] @ N, matrix[places, n:]
+            updates.append(Update(task.name, task.period, task.offset, places, by_state, by_memory))
+        late_reads = map(str, system.discrete.late_reads)
         notes = tuple(filter(None, [friction, describe_staircases(self.staircases), *late_reads]))
         return SampledModel(
             *(rates[:, :n] @ N, rates[:, n:], outputs[:, :n] @ N, outputs[:, n:]),
-            tuple(self._update(k, matrix, n, N, memory) for k, matrix in enumerate(tasks)),
+            tuple(updates),
             float(system.discrete.base_period or 0),
             tuple(tangent.variables[k] for k in chosen),
-            tuple(_variable(system.memory[k], point.m[k]) for k in memory),
+            tuple(Variable(system.memory[k].name, system.memory[k].unit, float(point.m[k])) for k in memory),
             tuple(Variable(name, units[name], float(v)) for name, v in zip(self.outputs, values, strict=True)),
             notes,
         )
@@ -323,14 +327,6 @@ class SampledParts:
         slopes = ca.vertcat(*rows), ca.vertcat(symbols.x[self._states, 0], symbols.m[self._memory, 0])
         return PointFunctions(self.system, {"rates": rows[0], "outputs": rows[-1]}, slopes, quick=True)
 
-    def _slopes_at(self, point: OperatingPoint) -> list[Array]:
-        """The matrices of all groups of rows."""
-        slopes = self._functions.slopes(point)
-        if not np.isfinite(slopes).all():
-            what = "some slopes are not numbers at this operating point"
-            refuse("at", what, "choose another one", self.system.scenario.name)
-        return np.split(slopes, np.cumsum([row.numel() for row in self._rows])[:-1])
-
     def _bend_bristles(self, point: OperatingPoint) -> OperatingPoint:
         """Bristles as steady sliding bends them: z' = w - s z is zero at z' / s more, s their own rate.
 
@@ -346,21 +342,10 @@ class SampledParts:
                 x[k] -= here / slope if slope < 0 else 0.0
         return replace(point, x=x)
 
-    def _update(self, number: int, matrix: Array, n: int, N: Array, memory: list[int]) -> Update:
-        """The rows that a task writes; the others of its column only repeat the memory."""
-        task = self.system.discrete.tasks[number]
-        changed = {*changed_entries(self.system.symbols.m, self.system.memory_after(task))}
-        places = np.array([row for row, k in enumerate(memory) if k in changed], int)
-        return Update(task.name, task.period, task.offset, places, matrix[places, :n] @ N, matrix[places, n:])
-
     @cached_property
     def staircases(self) -> tuple[Jump, ...]:
         """Blocks with steps."""
         return find_staircases(self.system.scenario, rubs=self.friction != "none")
-
-
-def _variable(info: StateInfo | MemoryInfo, value: float) -> Variable:
-    return Variable(info.name, info.unit, float(value))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -415,8 +400,11 @@ class Lifted:
 
     def _transfer(self, z: Array, C: Array, D: Array) -> Array:
         if z.size < MANY:
-            found: Array = C @ self._resolve(z, np.eye(len(self.M))) + D
-            return found
+            resolvent = z[:, None, None] * np.eye(len(self.M)) - self.M
+            try:
+                return np.asarray(C @ np.linalg.solve(resolvent, self.B[None].astype(complex)) + D)
+            except np.linalg.LinAlgError:
+                raise _poles_lost() from None
         # M = U T U^H once, T triangular, solved from the last row up at all z together.
         T, U = self._triangle
         left, right, count = C @ U, U.conj().T @ self.B, len(T)
@@ -442,13 +430,6 @@ class Lifted:
         exact = self.gain(z[some])
         near = np.abs(found[some] - exact).max(axis=(1, 2)) <= MODAL_ERROR * np.abs(exact).max(axis=(1, 2))
         return found if near.all() else self.gain(z)
-
-    def _resolve(self, z: Array, eye: Array) -> Array:
-        """(z - M)^-1 B."""
-        try:
-            return np.linalg.solve(z[:, None, None] * eye - self.M, self.B[None].astype(complex))
-        except np.linalg.LinAlgError:
-            raise _poles_lost() from None
 
     def close(self, gain: complex = 1.0) -> Array:
         """The matrix of a cycle with u = gain w; writings that are read cycles later wait in further rows."""
@@ -483,16 +464,10 @@ class Lifted:
     @cached_property
     def closes(self) -> bool:
         """Whether what is written depends on what was: L is not zero."""
-        return bool(self.D.any() or (self.C.any() and self.B.any() and self._reaches()))
-
-    def _reaches(self) -> bool:
         reached = self.B.any(axis=1)
         for _ in range(len(self.M)):
-            more = reached | (self.M[:, reached].any(axis=1))
-            if (more == reached).all():
-                break
-            reached = more
-        return bool(self.C[:, reached].any())
+            reached = reached | self.M[:, reached].any(axis=1)
+        return bool(self.D.any() or self.C[:, reached].any())
 
 
 def _poles_lost() -> ModelError:

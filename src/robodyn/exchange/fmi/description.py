@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -70,110 +70,72 @@ class FmuVariable:
 def list_variables(model: ExportedModel) -> tuple[FmuVariable, ...]:
     """Time, parameters, start values, inputs, outputs, with model exchange rates of states and event indicators;
     parameters that must stay as they are are left out."""
-    system = model.system
-    time = [FmuVariable("time", 0, INDEPENDENT, "continuous", "s")]
-    parameters = [
-        FmuVariable(_name_number(model, number.name), 1 + k, *_use(model, number.name), number.unit, number.value)
-        for k, number in enumerate(system.parameters)
-        if number.name not in model.fixed
-    ]
-    first = 1 + len(system.parameters)
+    system, states = model.system, model.system.states
+    memory = {info.name: info for info in system.memory}
+    starts = dict(zip(memory, model.start.m.tolist(), strict=True))
+    # References: one row, time first, numbered by the runtime.
+    first_state = 1 + len(system.parameters)
+    first_input = first_state + len(states)
+    first_output = first_input + len(model.inputs)
+    first_rate = first_output + len(model.outputs)
+
+    variables = [FmuVariable("time", 0, INDEPENDENT, "continuous", "s")]
+    outputs = {info.name for info in model.outputs}
+    for k, number in enumerate(system.parameters, start=1):
+        if number.name not in model.fixed:
+            use = PARAMETER, "fixed" if number.name in model.at_start else "tunable"
+            use = (INPUT, "continuous") if number.name in model.numbers else use
+            # A number that has the name of an output gets another name.
+            name = f"parameter.{number.name}" if number.name in outputs else number.name
+            variables.append(FmuVariable(name, k, *use, number.unit, number.value))
     about = START.format(found=FOUND.get(system.scenario.initialisation, ""))
-    initial = [
-        FmuVariable(f"initial.{s.name}", first + k, PARAMETER, "tunable", s.unit, float(model.start.x[k]), about)
-        for k, s in enumerate(system.states)
-    ]
-    first += len(system.states)
-    memory = {info.name: info for info in model.system.memory}
-    starts = dict(zip(memory, model.start.m, strict=True))
-    inputs = [
-        FmuVariable(name, first + k, INPUT, "continuous", memory[name].unit, float(starts[name]))
-        for k, name in enumerate(model.inputs)
-    ]
-    outputs = _list_outputs(model, first, first + len(inputs))
-    carried = _list_carried(model, first, first + len(inputs)) if model.exchange else []
-    return (*time, *parameters, *initial, *inputs, *outputs, *carried)
+    for k, (state, start) in enumerate(zip(states, model.start.x.tolist(), strict=True), start=first_state):
+        variables.append(FmuVariable(f"initial.{state.name}", k, PARAMETER, "tunable", state.unit, start, about))
+    for k, name in enumerate(model.inputs, start=first_input):
+        variables.append(FmuVariable(name, k, INPUT, "continuous", memory[name].unit, starts[name]))
 
+    # What is computed depends on states, which are outputs, and on inputs.
+    references = {place: first_output + k for k, place in enumerate(model.output_states) if place >= 0}
+    numbers = [k for k, number in enumerate(system.parameters) if number.name in model.numbers]
+    sources = [references[k] for k in range(len(states))] + [*range(first_input, first_output)]
+    sources += [1 + k for k in numbers]
+    by = ca.vertcat(
+        system.symbols.x,
+        *(system.symbols.m[k] for k in model.input_places),
+        *(system.symbols.p[k] for k in numbers),
+    )
+    computed = [system.signal_expressions[info.name] for info in model.outputs]
+    computed += ca.vertsplit(system.expressions.rhs) if model.exchange and states else []
+    depends: list[set[int]] = [set() for _ in computed]
+    if computed and sources:
+        for row, place in zip(*ca.jacobian_sparsity(ca.vertcat(*computed), by).get_triplet(), strict=True):
+            depends[row].add(sources[place])
 
-def _name_number(model: ExportedModel, number: str) -> str:
-    """A number that has the name of an output gets another name."""
-    return f"parameter.{number}" if any(info.name == number for info in model.outputs) else number
-
-
-def _use(model: ExportedModel, number: str) -> tuple[str, str]:
-    """Causality and variability of one of the system's numbers."""
-    if number in model.numbers:
-        return INPUT, "continuous"
-    return PARAMETER, "fixed" if number in model.at_start else "tunable"
-
-
-def _list_outputs(model: ExportedModel, first_input: int, first: int) -> list[FmuVariable]:
     kinds = {"continuous": "continuous", "held": "discrete"}
-    column = [model.system.signal_expressions[info.name] for info in model.outputs]
-    depends = _find_dependences(model, column, first_input, first)
-    return [
-        FmuVariable(
-            info.name,
-            first + k,
-            OUTPUT,
-            # What follows an input moves with it, whatever moves it in the scenario.
-            "continuous" if any(reference < first for reference in depends[k]) else kinds[info.kind],
-            info.unit,
-            depends=depends[k],
-            nominal=_find_nominal(model, model.output_states[k]),
-        )
-        for k, info in enumerate(model.outputs)
-    ]
+    for k, (info, place) in enumerate(zip(model.outputs, model.output_states, strict=True)):
+        # What follows an input moves with it, whatever moves it in the scenario.
+        follows = any(reference < first_output for reference in depends[k])
+        kind = "continuous" if follows else kinds[info.kind]
+        # A state's magnitude; 1 where its error does not count here.
+        nominal = None
+        if place >= 0:
+            nominal = states[place].nominal if math.isfinite(states[place].nominal) else 1.0
+        own = FmuVariable(info.name, first_output + k, OUTPUT, kind, info.unit, nominal=nominal)
+        variables.append(replace(own, depends=tuple(sorted(depends[k]))))
+    if not model.exchange:
+        return tuple(variables)
 
-
-def _find_nominal(model: ExportedModel, place: int) -> float | None:
-    """A state's magnitude; 1 where its error does not count here."""
-    nominal = model.system.states[place].nominal
-    return None if place < 0 else nominal if math.isfinite(nominal) else 1.0
-
-
-def _list_carried(model: ExportedModel, first_input: int, first_output: int) -> list[FmuVariable]:
-    """What another integrator reads: rates of all states, then guards and limits."""
-    system, first = model.system, first_output + len(model.outputs)
-    rates = [system.expressions.rhs[k] for k in range(len(system.states))]
-    depends = _find_dependences(model, rates, first_input, first_output)
-    derivatives = [
-        FmuVariable(
-            f"der({state.name})",
-            first + k,
-            LOCAL,
-            "continuous",
-            f"{state.unit}/s" if state.unit else "1/s",
-            depends=depends[k],
-            rate_of=first_output + model.output_states.index(k),
-        )
-        for k, state in enumerate(system.states)
-    ]
-    limited = [system.states[k].name for k in system.limited]
+    # What another integrator reads: rates of all states, then guards and limits.
+    for k, (state, by_rate) in enumerate(zip(states, depends[len(model.outputs) :], strict=True)):
+        unit = f"{state.unit}/s" if state.unit else "1/s"
+        rate = FmuVariable(f"der({state.name})", first_rate + k, LOCAL, "continuous", unit, rate_of=references[k])
+        variables.append(replace(rate, depends=tuple(sorted(by_rate))))
+    limited = [states[k].name for k in system.limited]
     names = [guard.name for guard in model.guards]
     names += [f"{name}.{side}_limit" for side in ("upper", "lower") for name in limited]
-    first += len(derivatives)
-    events = [FmuVariable(f"event({n})", first + k, LOCAL, "continuous", indicates=True) for k, n in enumerate(names)]
-    return derivatives + events
-
-
-def _find_dependences(
-    model: ExportedModel, column: list[ca.SX], first_input: int, first_output: int
-) -> list[tuple[int, ...]]:
-    """References of the inputs and states that each entry of a column is computed from."""
-    system = model.system
-    states = {place: first_output + k for k, place in enumerate(model.output_states) if place >= 0}
-    numbers = [k for k, number in enumerate(system.parameters) if number.name in model.numbers]
-    known = [states[k] for k in range(len(system.states))] + [first_input + k for k in range(len(model.inputs))]
-    known += [1 + k for k in numbers]
-    by = [system.symbols.x, *(system.symbols.m[k] for k in model.input_places)]
-    by += [system.symbols.p[k] for k in numbers]
-    sources: list[set[int]] = [set() for _ in column]
-    if column and known:
-        pattern = ca.jacobian_sparsity(ca.vertcat(*column), ca.vertcat(*by))
-        for row, place in zip(*pattern.get_triplet(), strict=True):
-            sources[row].add(known[place])
-    return [tuple(sorted(references)) for references in sources]
+    for k, name in enumerate(names, start=first_rate + len(states)):
+        variables.append(FmuVariable(f"event({name})", k, LOCAL, "continuous", indicates=True))
+    return tuple(variables)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -281,7 +243,23 @@ def describe_unit(model: ExportedModel, variables: Sequence[FmuVariable], unit: 
     listed = SubElement(root, "ModelVariables")
     places = {variable.reference: k + 1 if second else variable.reference for k, variable in enumerate(variables)}
     for variable in variables:
-        attributes, value = _attributes(variable), _value(variable) | _describe_rate(variable, model, places)
+        attributes = {"name": variable.name, "valueReference": str(variable.reference)}
+        if variable.description:
+            attributes["description"] = variable.description
+        attributes |= {"causality": variable.causality, "variability": variable.variability}
+        if variable.causality in (OUTPUT, LOCAL):
+            attributes["initial"] = "calculated"
+        value = {"unit": variable.unit} if variable.unit else {}
+        value |= {
+            key: repr(float(number))
+            for key, number in (("nominal", variable.nominal), ("start", variable.start))
+            if number is not None
+        }
+        # Of a rate: where its state stands; of a state: that events may change it.
+        if variable.rate_of is not None:
+            value["derivative"] = str(places[variable.rate_of])
+        elif model.exchange and variable.nominal is not None:
+            value["reinit"] = "true"
         if second:
             SubElement(SubElement(listed, "ScalarVariable", attributes), "Real", value)
         else:
@@ -306,29 +284,3 @@ def _add_files(parent: Element, tag: str, names: Sequence[str]) -> None:
 def _xml(root: Element) -> bytes:
     indent(root)
     return b'<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="utf-8") + b"\n"
-
-
-def _describe_rate(variable: FmuVariable, model: ExportedModel, places: Mapping[int, int]) -> dict[str, str]:
-    """Of a rate: where its state stands; of a state: that events may change it."""
-    if variable.rate_of is not None:
-        return {"derivative": str(places[variable.rate_of])}
-    return {"reinit": "true"} if model.exchange and variable.nominal is not None else {}
-
-
-def _attributes(variable: FmuVariable) -> dict[str, str]:
-    attributes = {"name": variable.name, "valueReference": str(variable.reference)}
-    if variable.description:
-        attributes["description"] = variable.description
-    attributes |= {"causality": variable.causality, "variability": variable.variability}
-    if variable.causality in (OUTPUT, LOCAL):
-        attributes["initial"] = "calculated"
-    return attributes
-
-
-def _value(variable: FmuVariable) -> dict[str, str]:
-    attributes = {"unit": variable.unit} if variable.unit else {}
-    if variable.nominal is not None:
-        attributes["nominal"] = repr(float(variable.nominal))
-    if variable.start is not None:
-        attributes["start"] = repr(float(variable.start))
-    return attributes
