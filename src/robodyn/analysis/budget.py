@@ -573,7 +573,16 @@ def build_twin(scenario: Scenario, causes: Mapping[str, DisturbanceSource]) -> L
     machine, names = scenario.machine, part_names(scenario.machine)
     copied = find_copied(machine, causes)
     own = copied - {name for name, cause in causes.items() if cause.forces}
-    prefixed = combine(PREFIX, {PREFIX: _keep(machine, own)})
+    # Leaving a range ends the run of the original alone.
+    kept = replace(
+        machine,
+        blocks=tuple(block for block in machine.blocks if block.name in own),
+        delays=tuple(delay for delay in machine.delays if delay.name in own),
+        signals=tuple(signal for signal in machine.signals if signal.name in own),
+        coordinates=tuple(replace(coordinate, range=None) for coordinate in machine.coordinates),
+        tunable=(),
+    )
+    prefixed = combine(PREFIX, {PREFIX: kept})
 
     # Parts of the twin read what it shares with the original from there.
     def connect(to: str, name: str) -> str:
@@ -590,8 +599,21 @@ def build_twin(scenario: Scenario, causes: Mapping[str, DisturbanceSource]) -> L
         elif copy:
             blocks.append(copy)
         blocks.append(block)
+    # Both mechanisms as one, the original's joints first.
+    mechanism, other = machine.mechanism, prefixed.mechanism
+    assert mechanism is not None
+    assert other is not None
+    together = replace(
+        mechanism,
+        bodies=(*mechanism.bodies, *other.bodies),
+        joints=(*mechanism.joints, *other.joints),
+        points=(*mechanism.points, *other.points),
+    )
     both = replace(
-        _join(machine, prefixed),
+        machine,
+        mechanism=together,
+        coordinates=(*machine.coordinates, *prefixed.coordinates),
+        loads=(*machine.loads, *prefixed.loads),
         blocks=tuple(blocks),
         delays=(*machine.delays, *(delay.renamed(connect) for delay in prefixed.delays)),
         signals=(*machine.signals, *(signal.renamed(connect) for signal in prefixed.signals)),
@@ -618,37 +640,6 @@ def find_copied(machine: Machine, causes: Mapping[str, DisturbanceSource]) -> se
         before = len(found)
         found |= {part for part, signals in reads.items() if any(owner_of(s, names) in found for s in signals)}
     return found
-
-
-def _keep(machine: Machine, kept: set[str]) -> Machine:
-    """The machine with some of its parts; leaving a range ends the run of the original alone."""
-    return replace(
-        machine,
-        blocks=tuple(block for block in machine.blocks if block.name in kept),
-        delays=tuple(delay for delay in machine.delays if delay.name in kept),
-        signals=tuple(signal for signal in machine.signals if signal.name in kept),
-        coordinates=tuple(replace(coordinate, range=None) for coordinate in machine.coordinates),
-        tunable=(),
-    )
-
-
-def _join(machine: Machine, twin: Machine) -> Machine:
-    """Both mechanisms as one, the original's joints first."""
-    mechanism, other = machine.mechanism, twin.mechanism
-    assert mechanism is not None
-    assert other is not None
-    together = replace(
-        mechanism,
-        bodies=(*mechanism.bodies, *other.bodies),
-        joints=(*mechanism.joints, *other.joints),
-        points=(*mechanism.points, *other.points),
-    )
-    return replace(
-        machine,
-        mechanism=together,
-        coordinates=(*machine.coordinates, *twin.coordinates),
-        loads=(*machine.loads, *twin.loads),
-    )
 
 
 # --------------------------------------------------------------------------------------------------

@@ -107,7 +107,16 @@ class MacroSteps:
         signal_connections: Sequence[SignalConnection] = (),
         time: float = 0.0,
     ) -> None:
-        _check(units)
+        flaws = FlawList()
+        for unit in units:
+            if not (isinstance(unit, ScenarioUnit) and unit.can_restore):
+                flaws.add(
+                    f"units.{unit.name}", "cannot be disturbed and go back", "take scenarios without Python blocks"
+                )
+            elif unit.system.delays:
+                what = "has delays, whose history cannot be disturbed"
+                flaws.add(f"units.{unit.name}", what, "compare runs with and without a disturbance instead")
+        flaws.raise_if_any("growth")
         self.coupling = couple_units(units, connections, signal_connections, None, settings)
         self.units = {unit.name: unit for unit in units}
         self.settings, self.time = settings, time
@@ -121,7 +130,16 @@ class MacroSteps:
         for end in np.linspace(0.0, self.time, math.ceil(self.time / self.settings.step) + 1).tolist()[1:]:
             _advance(coupling, end)
         self.coupling.carry_out(functions().coupling_save)
-        self._passing = self._find_passing()
+        # All that each unit is sent: inputs fed by signals, and what reduced models bring.
+        sent: dict[str, list[str]] = {name: [] for name in self.coupling.units}
+        for channel in self.coupling.channels:
+            sent[channel.target] += channel.inputs
+        for pair in self.coupling.pairs:
+            for _, receiver in pair.models:
+                side = pair.sides[receiver]
+                sent[side.unit] += side.interface.incoming
+        # Those of them on whose last value depends what is sent next, by trying each.
+        self._passing = {name: tuple(key for key in inputs if self._passes(name, key)) for name, inputs in sent.items()}
 
     def jacobian(self, step: float, disturbance: float = DISTURBANCE) -> Array:
         """dF/dz of a macro step [s], (n, n)."""
@@ -158,28 +176,17 @@ class MacroSteps:
         used = np.max(np.abs(J - np.eye(len(J))), axis=0) > IDLE
         return float(np.max(np.abs(np.linalg.eigvals(J[np.ix_(used, used)])), initial=0.0))
 
-    def _find_passing(self) -> dict[str, tuple[str, ...]]:
-        """Inputs of each unit on whose last value depends what is sent next, by trying each of them."""
-        passing = {}
-        for name, inputs in _sent(self.coupling).items():
-            found = []
-            for key in inputs:
-                ends = [self._exchanged(name, key, change) for change in (DISTURBANCE, -DISTURBANCE)]
-                if np.any(ends[0] != ends[1]):
-                    found.append(key)
-            passing[name] = tuple(found)
-        return passing
-
-    def _exchanged(self, name: str, key: str, change: float) -> Array:
-        """What all units have got after the exchange at the instant, with one input changed before it."""
-        self._begin(self.settings.step)
-        unit = self.units[name]
-        unit.hold((key,), unit.held((key,)) + change)
-        self._read_again()
-        self.coupling.native.fields.end = self.time + self.settings.step
-        self.coupling.carry_out(functions().coupling_exchange)
-        units = self.units.values()
-        return np.concatenate([part for unit in units for part in (unit.state, unit.values)])
+    def _passes(self, name: str, key: str) -> bool:
+        """Whether what all units have got after the exchange at the instant changes with an input before it."""
+        unit, ends = self.units[name], []
+        for change in (DISTURBANCE, -DISTURBANCE):
+            self._begin(self.settings.step)
+            unit.hold((key,), unit.held((key,)) + change)
+            self._read_again()
+            self.coupling.native.fields.end = self.time + self.settings.step
+            self.coupling.carry_out(functions().coupling_exchange)
+            ends.append(np.concatenate([part for one in self.units.values() for part in (one.state, one.values)]))
+        return bool(np.any(ends[0] != ends[1]))
 
     def _begin(self, step: float) -> None:
         """Back to the instant, as if everything had been as it is there for some macro steps."""
@@ -214,29 +221,6 @@ class MacroSteps:
             if not channel.mean:
                 source = self.units[channel.source].read()
                 trend.values[trend.fields.count - 1] = [channel.gain * source[name] for name in channel.outputs]
-
-
-def _sent(coupling: Coupling) -> dict[str, tuple[str, ...]]:
-    """All that each unit is sent: inputs fed by signals, and what reduced models bring."""
-    sent: dict[str, list[str]] = {name: [] for name in coupling.units}
-    for channel in coupling.channels:
-        sent[channel.target] += channel.inputs
-    for pair in coupling.pairs:
-        for _, receiver in pair.models:
-            side = pair.sides[receiver]
-            sent[side.unit] += side.interface.incoming
-    return {name: tuple(inputs) for name, inputs in sent.items()}
-
-
-def _check(units: Sequence[ScenarioUnit]) -> None:
-    flaws = FlawList()
-    for unit in units:
-        if not (isinstance(unit, ScenarioUnit) and unit.can_restore):
-            flaws.add(f"units.{unit.name}", "cannot be disturbed and go back", "take scenarios without Python blocks")
-        elif unit.system.delays:
-            what = "has delays, whose history cannot be disturbed"
-            flaws.add(f"units.{unit.name}", what, "compare runs with and without a disturbance instead")
-    flaws.raise_if_any("growth")
 
 
 def _advance(coupling: Coupling, end: float) -> None:

@@ -152,7 +152,19 @@ LEAST_REST = 10
 def pose_figures(cycles: Cycles, band: float | None, notes: list[str]) -> list[Figure]:
     """All figures of all rests."""
     found = [figure for rest in cycles.rests for figure in _of_rest(cycles, rest, band, notes)]
-    return [*found, *_variations(cycles), *_distances(cycles, notes)]
+    # vAP of the poses that are approached in several directions.
+    variations = []
+    for pose in dict.fromkeys(rest.pose for rest in cycles.rests):
+        rests: list[Rest] = []
+        for rest in cycles.rests:
+            if rest.pose == pose and all(_differ(rest, other) for other in rests):
+                rests.append(rest)
+        if len(rests) > 1:
+            middles = np.array([cycles.tool[:, rest.last].mean(axis=0) for rest in rests])
+            name = f"multi-directional variation, {len(rests)} approaches"
+            value = iso9283.measure_variation(middles)
+            variations.append(Figure("vAP", name, "max |G_h - G_k|", len(cycles.tool), value, "m", pose=pose))
+    return [*found, *variations, *_distances(cycles, notes)]
 
 
 def _of_rest(cycles: Cycles, rest: Rest, band: float | None, notes: list[str]) -> list[Figure]:
@@ -190,22 +202,6 @@ def _settling(cycles: Cycles, rest: Rest, limit: float, within: str, notes: list
         Figure("t", f"stabilisation time within {within}", "first to last entry", count, found.time, "s", pose=pose),
         Figure("OV", f"position overshoot of {within}", "max |p - p_rest|", count, found.overshoot, "m", pose=pose),
     ]
-
-
-def _variations(cycles: Cycles) -> list[Figure]:
-    """vAP of the poses that are approached in several directions."""
-    variations = []
-    for pose in dict.fromkeys(rest.pose for rest in cycles.rests):
-        rests: list[Rest] = []
-        for rest in cycles.rests:
-            if rest.pose == pose and all(_differ(rest, other) for other in rests):
-                rests.append(rest)
-        if len(rests) > 1:
-            middles = np.array([cycles.tool[:, rest.last].mean(axis=0) for rest in rests])
-            name = f"multi-directional variation, {len(rests)} approaches"
-            value = iso9283.measure_variation(middles)
-            variations.append(Figure("vAP", name, "max |G_h - G_k|", len(cycles.tool), value, "m", pose=pose))
-    return variations
 
 
 def _differ(one: Rest, other: Rest) -> bool:

@@ -116,22 +116,18 @@ def _values_at(system: System, at: Place) -> tuple[float, dict[str, float]]:
         flaws.raise_if_any("operating point")
         return 0.0, open_friction | {name: float(value) for name, value in at.items()}
     if isinstance(at, Run):
-        return at.outcome.time, _end_values(system, at)
+        missing = [name for name in system.state_names if name not in at.end]
+        if missing:
+            what = f"has no end value of {', '.join(missing[:3])}"
+            refuse("at", what, "give a run of the same machine", "operating point")
+        recorded = {delay.name: at[delay.name].final for delay in system.delays if delay.name in at}
+        return at.outcome.time, dict(at.end) | recorded
     if isinstance(at, tuple) and len(at) == 2 and isinstance(at[0], Run):
         return float(at[1]), _recorded_values(system, *at)
     if isinstance(at, str) and at == "start":
         return 0.0, open_friction
     what = f"must be 'equilibrium', 'start', a run, (run, time) or values by name, is {at!r}"
     refuse("at", what, source="operating point")
-
-
-def _end_values(system: System, run: Run) -> dict[str, float]:
-    missing = [name for name in system.state_names if name not in run.end]
-    if missing:
-        what = f"has no end value of {', '.join(missing[:3])}"
-        refuse("at", what, "give a run of the same machine", "operating point")
-    recorded = {delay.name: run[delay.name].final for delay in system.delays if delay.name in run}
-    return dict(run.end) | recorded
 
 
 def _recorded_values(system: System, run: Run, time: float) -> dict[str, float]:
@@ -244,12 +240,19 @@ def describe_notes(slopes: Slopes) -> tuple[str, ...]:
     """Sentences on what a linear model leaves out or takes as it is."""
     staircases = slopes.parts.staircases
     notes = [note for note in (describe_staircases(staircases), describe_leaps(staircases)) if note]
+    # States with a rate.
+    n = slopes.parts.n
+    size = np.abs(slopes.matrix[:n, :n]) @ np.maximum(slopes.nominal, np.abs(slopes.point.x[:n]))
+    moving = [slopes.parts.system.state_names[k] for k in np.flatnonzero(np.abs(slopes.values[:n]) > REST * size)]
+    inputs = slopes.parts.inputs
+    columns = slopes.matrix.T[slopes.matrix.shape[1] - len(inputs) :]
+    idle = [name for name, column in zip(inputs, columns, strict=True) if not column.any()]
     for sentence, names in (
         ("outputs of sampled blocks are held", [task.name for task in slopes.parts.system.discrete.tasks]),
         ("sticking dry friction is left out", list(_friction(slopes, FREE))),
         ("friction holds it at rest", list(_friction(slopes, 0.0))),
-        ("not at rest", _moving(slopes)),
-        ("without effect at this operating point", _idle_inputs(slopes)),
+        ("not at rest", moving),
+        ("without effect at this operating point", idle),
         ("a slope jumps exactly there; the model has one side of it", list(_kinks(slopes))),
     ):
         if names:
@@ -264,20 +267,6 @@ def _friction(slopes: Slopes, direction: float) -> Iterator[str]:
     for info, value in zip(system.memory, slopes.point.m, strict=True):
         if info.name in system.stick_directions and value == direction:
             yield info.name.removesuffix(".direction")
-
-
-def _moving(slopes: Slopes) -> list[str]:
-    """States with a rate."""
-    n = slopes.parts.n
-    size = np.abs(slopes.matrix[:n, :n]) @ np.maximum(slopes.nominal, np.abs(slopes.point.x[:n]))
-    moves = np.abs(slopes.values[:n]) > REST * size
-    return [slopes.parts.system.state_names[k] for k in np.flatnonzero(moves)]
-
-
-def _idle_inputs(slopes: Slopes) -> list[str]:
-    inputs = slopes.parts.inputs
-    columns = slopes.matrix.T[slopes.matrix.shape[1] - len(inputs) :]
-    return [name for name, column in zip(inputs, columns, strict=True) if not column.any()]
 
 
 def _kinks(slopes: Slopes) -> Iterator[str]:
@@ -372,7 +361,8 @@ class Parts:
         flaws.add_unknown(self.inputs, [*system.places, *constants], "there is no such number", "inputs")
         flaws.add_unknown(self.outputs, system.signal_names, "there is no such signal", "outputs")
         for name in set(self.outputs) & system.signal_units.keys():
-            if self._integrates(name):
+            left_out = self.system.symbols.x[self.n :]
+            if left_out.numel() > 0 and ca.depends_on(self.system.signal_expressions[name], left_out):
                 flaws.add(f"outputs.{name}", "integrates along the motion", "choose a signal of the present state")
         for part, names in (("inputs", self.inputs), ("outputs", self.outputs)):
             for name in sorted({name for name in names if names.count(name) > 1}):
@@ -380,10 +370,6 @@ class Parts:
         if not self.n:
             flaws.add("states", "the system has none", "a linear model needs at least one")
         flaws.raise_if_any(f"scenario '{system.scenario.name}'")
-
-    def _integrates(self, output: str) -> bool:
-        left_out = self.system.symbols.x[self.n :]
-        return left_out.numel() > 0 and ca.depends_on(self.system.signal_expressions[output], left_out)
 
     @cached_property
     def rough_states(self) -> list[int]:

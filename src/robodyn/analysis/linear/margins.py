@@ -40,35 +40,31 @@ def find_gains(block: Block) -> tuple[str, ...]:
 
 
 def _is_gain(block: Block, name: str) -> bool:
-    arguments, value = _draw_arguments(block), np.float64(block.parameters[name])
+    # Parameters as given, limits ideal, and anything for what is read.
+    generator = np.random.default_rng(0)
+    numbers = {**block.parameters, **block.info.ideal}
+    arguments: dict[str, Any] = {}
+    for argument in arguments_of(block.function):
+        source = block.inputs.get(argument.name)
+        if block.source_of(argument) == "model":
+            arguments[argument.name] = stand_in(block)
+        elif block.source_of(argument) == "axes":
+            arguments[argument.name] = tuple(generator.normal(size=len(stand_in(block).axes)))
+        elif argument.name in numbers:
+            # Numbers that divide by zero without an error.
+            value = numbers[argument.name]
+            arguments[argument.name] = tuple(map(np.float64, value)) if isinstance(value, tuple) else np.float64(value)
+        elif isinstance(source, (tuple, list)):
+            arguments[argument.name] = tuple(generator.normal(size=len(source)))
+        else:
+            arguments[argument.name] = np.float64(generator.normal())
+    value = np.float64(block.parameters[name])
     with np.errstate(all="ignore"):
         zero, one, two = (_results(block, arguments | {name: factor * value}) for factor in (0.0, 1.0, 2.0))
     if not (np.isfinite(zero).all() and np.isfinite(two).all()):
         return False
     size = np.abs(one - zero).max(initial=0.0)
     return bool(size > 0 and np.abs(two - 2 * one + zero).max() <= STRAIGHT * size)
-
-
-def _draw_arguments(block: Block) -> dict[str, Any]:
-    """Parameters as given, limits ideal, and anything for what is read."""
-    generator = np.random.default_rng(0)
-    known = {**block.parameters, **block.info.ideal}
-    drawn: dict[str, Any] = {}
-    for argument in arguments_of(block.function):
-        source = block.inputs.get(argument.name)
-        if block.source_of(argument) == "model":
-            drawn[argument.name] = stand_in(block)
-        elif block.source_of(argument) == "axes":
-            drawn[argument.name] = tuple(generator.normal(size=len(stand_in(block).axes)))
-        elif argument.name in known:
-            # Numbers that divide by zero without an error.
-            value = known[argument.name]
-            drawn[argument.name] = tuple(map(np.float64, value)) if isinstance(value, tuple) else np.float64(value)
-        elif isinstance(source, (tuple, list)):
-            drawn[argument.name] = tuple(generator.normal(size=len(source)))
-        else:
-            drawn[argument.name] = np.float64(generator.normal())
-    return drawn
 
 
 def _results(block: Block, arguments: dict[str, Any]) -> Array:
@@ -329,7 +325,11 @@ def respond_loop(model: SampledModel, signal: str, frequency: ArrayLike | None =
     variable = model.memory[find_held(model, [signal])[0]]
 
     def gain(at: Array) -> Array:
-        return -first_harmonic(lifted, at)
+        # Of what is written, of what is read [1], (n,), for one cut signal.
+        omega = 2 * np.pi * at
+        driven = np.exp(1j * omega[:, None] * lifted.times)
+        written = (lifted.gain(np.exp(1j * omega * lifted.turn_time)) @ driven[:, :, None])[:, :, 0]
+        return -np.mean(written * driven.conj(), axis=1)
 
     values = gain(grid)
     if frequency is None:
@@ -374,14 +374,6 @@ def respond_held(
     ticks = (lifted.answer(np.exp(1j * omega * lifted.turn_time)) @ driven[:, :, None])[:, row::count, 0]
     values = np.mean(ticks * np.exp(-1j * omega[:, None] * lifted.output_times), axis=1)
     return FrequencyResponse(model.memory[find_held(model, [signal])[0]], model.outputs[row], grid, values)
-
-
-def first_harmonic(lifted: Lifted, frequency: Array) -> Array:
-    """Of what is written, of what is read [1], (n,), for one cut signal."""
-    omega = 2 * np.pi * frequency
-    driven = np.exp(1j * omega[:, None] * lifted.times)
-    written = (lifted.gain(np.exp(1j * omega * lifted.turn_time)) @ driven[:, :, None])[:, :, 0]
-    return np.mean(written * driven.conj(), axis=1)
 
 
 def find_bandwidth(response: FrequencyResponse) -> float:

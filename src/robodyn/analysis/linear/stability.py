@@ -166,7 +166,18 @@ def _growth(poles: Array) -> float:
 def join_branches(poles: Sequence[Array]) -> Array:
     """Poles of neighbouring points put into columns by least total distance; (n, n_branches), missing ones nan."""
     if len({len(found) for found in poles}) == 1:
-        return _join_all(np.array(poles, complex))
+        # The same where no pole is missing at any point.
+        table = np.array(poles, complex)
+        points, count = table.shape
+        order = np.tile(np.arange(count), (points, 1))
+        if count > 1:
+            distance = np.abs(table[:-1, :, None] - table[1:, None, :])
+            # Where each pole has a nearest one of its own, these are the least in total.
+            nearest = distance.argmin(axis=2)
+            clear = (np.sort(nearest, axis=1) == order[1:]).all(axis=1)
+            for k in range(points - 1):
+                order[k + 1] = (nearest[k] if clear[k] else linear_sum_assignment(distance[k])[1])[order[k]]
+        return np.take_along_axis(table, order, axis=1)
     count = max(map(len, poles))
     table = np.full((len(poles), count), complex(np.nan, np.nan))
     table[0, : len(poles[0])] = poles[0]
@@ -179,17 +190,3 @@ def join_branches(poles: Sequence[Array]) -> Array:
         row[places] = found[which]
         last[places] = found[which]
     return table
-
-
-def _join_all(table: Array) -> Array:
-    """The same where no pole is missing at any point."""
-    points, count = table.shape
-    order = np.tile(np.arange(count), (points, 1))
-    if count > 1:
-        distance = np.abs(table[:-1, :, None] - table[1:, None, :])
-        # Where each pole has a nearest one of its own, these are the least in total.
-        nearest = distance.argmin(axis=2)
-        clear = (np.sort(nearest, axis=1) == order[1:]).all(axis=1)
-        for k in range(points - 1):
-            order[k + 1] = (nearest[k] if clear[k] else linear_sum_assignment(distance[k])[1])[order[k]]
-    return np.take_along_axis(table, order, axis=1)

@@ -134,7 +134,7 @@ class ParallelJoint:
             lower, upper = own.ranges[k].tolist()
             made[angle] = AngleFigures(
                 lower, upper, float(own.torques[k]), float(own.speeds[k]), float(own.rotors[k]), rates,
-                _least(ratios[..., k]), _largest(ratios[..., k]), _largest(errors),
+                -_largest(-ratios[..., k]), _largest(ratios[..., k]), _largest(errors),
             )  # fmt: skip
         return made
 
@@ -154,10 +154,6 @@ class ParallelJoint:
 
 def _largest(values: Array) -> float:
     return float(np.nanmax(values)) if np.any(~np.isnan(values)) else float("nan")
-
-
-def _least(values: Array) -> float:
-    return -_largest(-values)
 
 
 @dataclass(frozen=True, eq=False)

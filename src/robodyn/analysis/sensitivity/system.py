@@ -389,12 +389,6 @@ def _add_shifts(tangent: SensitivityTangent, flaws: FlawList) -> SensitivityTang
     return replace(tangent, shifts=tuple(shifts), delays=tuple(infos), extra=ca.vertcat(*symbols))
 
 
-def more_numbers(tangent: SensitivityTangent) -> dict[str, Number]:
-    """Times of the delays that have no name in the scenario."""
-    own = [info for info in tangent.delays if not isinstance(info, Companion)]
-    return {f"{info.owner}.time": Number(f"{info.owner}.time", info.time, "s") for info in own}
-
-
 def _shift(system: System, k: int, start: ca.SX) -> ca.SX:
     """h = f(d) - f(d_k at the start), in full or, where d_k enters linearly, as `B (d_k - start)`."""
     f, d = system.expressions.rhs, system.symbols.d
@@ -563,12 +557,15 @@ def sensitivity_system(
         columns = [tangent.along(j, tangent.smooth.updates[name]) for j in range(tangent.count)]
         still = [] if tangent.instant is None else [tangent.system.symbols.t, ca.SX.zeros(tangent.count)]
         found[name] = ca.vertcat(memory, *columns, *still)
+    # Times of the delays that have no name in the scenario.
+    own = {f"{info.owner}.time": info for info in tangent.delays if not isinstance(info, Companion)}
+    times = {name: Number(name, info.time, "s") for name, info in own.items()}
     extended = replace(
         system,
         states=(*system.states, *_states(system, tangent.directions)),
         memory=(*system.memory, *_memory(system, tangent)),
         signals=(*system.signals, *_signals(system, chosen, tangent.directions)),
-        numbers=dict(system.numbers) | more_numbers(tangent),
+        numbers=dict(system.numbers) | times,
         delays=(*system.delays, *tangent.delays),
         symbols=tangent.symbols,
         expressions=replace(

@@ -147,17 +147,14 @@ class PairBook:
     def _taken(self, before: list[Array], now: list[Array]) -> Array:
         """Work of the elastic part since the last exchange, by how far the sides moved apart, (n,) [J]."""
         places = [self.sides[k].place(now[k], "own") for k in range(2)]
-        pull, apart = self._pull(before, now, places), reach(places[0], places[1])
-        taken = np.sum((pull[:-1] + pull[1:]) * np.diff(apart, axis=0), axis=1) / 2
-        return np.concatenate([[0.0], taken])
-
-    def _pull(self, before: list[Array], now: list[Array], own: list[InterfacePlaces]) -> Array:
-        """Force that pulls the sides together, from the side that knows best where the other one is, (n, k)."""
+        # Force that pulls the sides together, from the side that knows best where the other one is, (n, k).
         known = [(k, rows[k]) for rows in (now, before) for k in range(2)]
-        missing = [reach(self.sides[k].place(rows, "acting"), own[1 - k]) for k, rows in known]
+        missing = [reach(self.sides[k].place(rows, "acting"), places[1 - k]) for k, rows in known]
         best = np.argmin([np.sum(entry**2, axis=1) for entry in missing], axis=0)
         forces = np.array([self.sides[k].force(rows) * (1 - 2 * k) for k, rows in known])
-        return forces[best, np.arange(len(best))]
+        pull, apart = forces[best, np.arange(len(best))], reach(places[0], places[1])
+        taken = np.sum((pull[:-1] + pull[1:]) * np.diff(apart, axis=0), axis=1) / 2
+        return np.concatenate([[0.0], taken])
 
 
 ENERGY = "energy is conserved by the coupling"

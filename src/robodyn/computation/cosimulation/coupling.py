@@ -265,7 +265,8 @@ class Coupling:
         return {"trend": self.trends[-1], **{key: Trend(order, size) for key in copies}}
 
     def _fill_channel(self, channel: Channel) -> EngineStructure:
-        source, target, names, size = *self._ends(channel), list(self.units), len(channel.outputs)
+        source, target = self.units[channel.source], self.units[channel.target]
+        names, size = list(self.units), len(channel.outputs)
         inputs = np.zeros((HIGHEST_ORDER + 1, size), np.int64)
         if isinstance(target, ScenarioUnit):
             inputs[:] = target.numbers_at(all_coefficients(channel.inputs)).reshape(-1, size)
@@ -281,9 +282,6 @@ class Coupling:
             target=names.index(channel.target),
             **self._trends_of(channel.order, size, ("scratch", "saved")),
         )
-
-    def _ends(self, channel: Channel) -> tuple[ScenarioUnit | ForeignUnit, ScenarioUnit | ForeignUnit]:
-        return self.units[channel.source], self.units[channel.target]
 
     def _fill_pair(self, pair: InterfacePair) -> EngineStructure:
         ports = []

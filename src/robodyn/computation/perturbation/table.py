@@ -131,16 +131,12 @@ def trace_linear(layout: RowLayout, data: Array, time: ca.SX, q: ca.SX, v: ca.SX
     signals = {name: outputs[name] for name in scope.signals}
     carried = ca.vertcat(*(outputs.get(f"{joint}.carried", ca.SX(0)) for joint in scope.joints))
     signals |= _curved_positions(reader, q)
-    M, bias = _mass_matrix(reader, p), ca.densify(bias)
-    return LinearMechanics(M, bias, carried, signals, frozenset(scope.folded), data)
-
-
-def _mass_matrix(reader: RowReader, p: ca.SX) -> ca.SX:
-    """M, symmetric; entries that do not change along the motion are expressions of parameters."""
+    # M, symmetric; entries that do not change along the motion are expressions of parameters.
     M = ca.SX(reader.layout.equations.terms["mass"])
     for (i, j), value in zip(reader.layout.mass, reader.read("mass"), strict=True):
         M[i, j] = M[j, i] = value
-    return ca.substitute(M, reader.layout.equations.scope.system.symbols.p, p)
+    M = ca.substitute(M, scope.system.symbols.p, p)
+    return LinearMechanics(M, ca.densify(bias), carried, signals, frozenset(scope.folded), data)
 
 
 def _curved_positions(reader: RowReader, q: ca.SX) -> dict[str, ca.SX]:

@@ -71,17 +71,6 @@ def write_tables(model: ExportedModel) -> str:
     return "".join(parts)
 
 
-def write_functions(model: ExportedModel) -> dict[str, str]:
-    """The texts of the files of functions, about equally long, so that they are compiled side by side."""
-    groups: dict[str, list[str]] = {name: [] for name in FUNCTION_FILES}
-    lengths = dict.fromkeys(FUNCTION_FILES, 0)
-    for name, program in sorted(model.programs.items(), key=lambda item: -item[1].n_operations):
-        shortest = min(lengths, key=lambda file: lengths[file])
-        groups[shortest].append(name)
-        lengths[shortest] += program.n_operations
-    return {file: _write_group(model, names) for file, names in groups.items()}
-
-
 def _write_group(model: ExportedModel, names: Sequence[str]) -> str:
     symbols = _symbols(model)
     parts = ['#include "model.h"\n', PREAMBLE, emit_tables([model.programs[name] for name in names])]
@@ -215,7 +204,14 @@ elsewhere."""
 def generate_files(model: ExportedModel) -> tuple[dict[str, str], str]:
     """The C of a model by the names of its files; and a token, the same for the same code: a binary and a description
     that do not belong together are found out."""
-    written = write_functions(model) | {"model.c": write_tables(model)}
+    # The texts of the files of functions, about equally long, so that they are compiled side by side.
+    groups: dict[str, list[str]] = {name: [] for name in FUNCTION_FILES}
+    lengths = dict.fromkeys(FUNCTION_FILES, 0)
+    for name, program in sorted(model.programs.items(), key=lambda item: -item[1].n_operations):
+        shortest = min(lengths, key=lambda file: lengths[file])
+        groups[shortest].append(name)
+        lengths[shortest] += program.n_operations
+    written = {file: _write_group(model, names) for file, names in groups.items()} | {"model.c": write_tables(model)}
     texts = "\0".join([*written.values(), write_header(model, "")])
     token = f"{{{uuid.UUID(bytes=hashlib.sha256(texts.encode()).digest()[:16])}}}"
     return written | {"model.h": write_header(model, token)}, token

@@ -76,11 +76,6 @@ def write_wasm(
     return write_folder(model, folder, contents, agreement)
 
 
-def read_loader() -> str:
-    """The JavaScript that loads a module."""
-    return _read(LOADER[0])
-
-
 def compile_web(model: ExportedModel) -> bytes:
     """The module: everything in the header is exported."""
     texts = program_files(model) | {f"library/{name}": _read(f"library/{name}") for name in LIBRARY}
@@ -190,7 +185,7 @@ def make_live(scenario: Scenario, *, sliders: Sequence[str] = ()) -> LiveModel:
     names = [info.name for info in model.outputs]
     rows = np.column_stack([run.time, *(run[name].values for name in names)])
     controls = tuple(_make_slider(scenario, number) for number in chosen)
-    return LiveModel(run, compile_web(model), read_loader(), controls, digest_rows(rows))
+    return LiveModel(run, compile_web(model), _read(LOADER[0]), controls, digest_rows(rows))
 
 
 def digest_rows(rows: np.ndarray) -> int:

@@ -80,15 +80,12 @@ class InterfaceFmu(FmuUnit):
         """All outputs, and the mean force at each interface over the last step where this side has the coupling."""
         values = self.look([name for name in self.outputs if name in self.variables])
         for part in self._giving:
-            values |= self._means(part, values)
+            forces = np.array([values[name] for name in part.names("force")])
+            passed = self.time - self._since
+            if passed > 0 and self._impulse:
+                forces = np.array([values[name] - self._impulse[name] for name in part.names("impulse")]) / passed
+            values |= _by_name(part, **{MEAN: forces})
         return values
-
-    def _means(self, part: Interface, found: Mapping[str, float]) -> dict[str, float]:
-        forces = np.array([found[name] for name in part.names("force")])
-        passed = self.time - self._since
-        if passed > 0 and self._impulse:
-            forces = np.array([found[name] - self._impulse[name] for name in part.names("impulse")]) / passed
-        return _by_name(part, **{MEAN: forces})
 
     def advance(self, time: float, step: float) -> Outcome | None:
         """Go from one communication point to the next."""

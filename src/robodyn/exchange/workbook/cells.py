@@ -47,7 +47,17 @@ def place_cells(row: RowProgram, named: Iterable[int]) -> CellPlacement:
     """
     program, kinds = row.program, row.kinds
     cells = set(named)
-    uses, border = _count_uses(program), set(find_border(program, kinds, PARAMETER))
+    # How often each node is written in the formulas that read it.
+    uses = [0] * len(program.nodes)
+    for node in program.nodes:
+        if node[0] in SPREADSHEET.forms:
+            form = SPREADSHEET.forms[node[0]]
+            for k, i in enumerate(operands(node)):
+                uses[i] += form.repeats(k)
+    for output in program.outputs:
+        for i in output:
+            uses[i] += 1
+    border = set(find_border(program, kinds, PARAMETER))
     terms: list[WrittenTerm] = []
     work: list[int] = []
     for number, node in enumerate(program.nodes):
@@ -98,20 +108,6 @@ def mark(number: int) -> WrittenTerm:
 def replace_marks(text: str, place: Callable[[int], str]) -> str:
     """The text with every node's place in it."""
     return _MARK.sub(lambda found: place(int(found[1])), text)
-
-
-def _count_uses(program: Program) -> list[int]:
-    """How often each node is written in the formulas that read it."""
-    uses = [0] * len(program.nodes)
-    for node in program.nodes:
-        if node[0] in SPREADSHEET.forms:
-            form = SPREADSHEET.forms[node[0]]
-            for k, i in enumerate(operands(node)):
-                uses[i] += form.repeats(k)
-    for output in program.outputs:
-        for i in output:
-            uses[i] += 1
-    return uses
 
 
 # --------------------------------------------------------------------------------------------------

@@ -170,7 +170,9 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Workbo
         n_rows = _count_uneven_rows(system.scenario.duration, step, breaks)
     check_parts(system, step, between, flaws)
     if solver.adaptive and rows is None and not flaws.found:
-        n_rows = _count_attempts(system, solver)
+        # As many rows as the native run tries steps, and a quarter more: it controls them a little differently.
+        statistics = simulate(system, solver).statistics
+        n_rows = math.ceil(1.25 * (statistics.steps + statistics.rejected)) + 1
     check_size(n_rows, 1, HEAD, flaws)
     flaws.raise_if_any(source)
     even = not between and not solver.adaptive
@@ -214,12 +216,6 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Workbo
         write_equations(system, row, columns, placement, solver.method),
         contents,
     )
-
-
-def _count_attempts(system: System, solver: Solver) -> int:
-    """As many rows as the native run tries steps, and a quarter more: it controls them a little differently."""
-    statistics = simulate(system, solver).statistics
-    return math.ceil(1.25 * (statistics.steps + statistics.rejected)) + 1
 
 
 def _count_uneven_rows(duration: float, step: float, breaks: Sequence[float]) -> int:

@@ -125,7 +125,16 @@ def trace_row(system: System, heun: bool, even: bool = True) -> RowProgram:
         outputs["end_rates"] = tracer.insert(expressions.rhs, tracer.inputs(tracer.add(END, 0), predicted, memory))
     program = tracer.builder.finish("row", [0] * 7, [outputs[group] for group in GROUPS])
     nodes = dict(zip(GROUPS, program.outputs, strict=True))
-    return RowProgram(program, nodes, tuple(_kinds(program, nodes["predicted"], even)), tuple(tracer.timings))
+    of_inputs = {P: PARAMETER, STEP: PARAMETER if even else ROW, END: PREDICTED}
+    at_end = set(nodes["predicted"])
+    kinds: list[int] = []
+    for number, node in enumerate(program.nodes):
+        if node[0] == "input":
+            kind = of_inputs.get(node[1], ROW)
+        else:
+            kind = max((kinds[i] for i in operands(node)), default=CONSTANT)
+        kinds.append(PREDICTED if number in at_end else kind)
+    return RowProgram(program, nodes, tuple(kinds), tuple(tracer.timings))
 
 
 class _Tracer:
@@ -183,16 +192,3 @@ class _Tracer:
             raised = self._put(("fmax", end, limits[at]))
             end = self._put(("fmin", raised, limits[at + len(limited)]))
         return end
-
-
-def _kinds(program: Program, predicted: tuple[int, ...], even: bool) -> list[int]:
-    of_inputs = {P: PARAMETER, STEP: PARAMETER if even else ROW, END: PREDICTED}
-    at_end = set(predicted)
-    kinds: list[int] = []
-    for number, node in enumerate(program.nodes):
-        if node[0] == "input":
-            kind = of_inputs.get(node[1], ROW)
-        else:
-            kind = max((kinds[i] for i in operands(node)), default=CONSTANT)
-        kinds.append(PREDICTED if number in at_end else kind)
-    return kinds

@@ -36,12 +36,6 @@ ROWS_BETWEEN = 20
 MOST_POINTS = 32_000
 
 
-def add_charts(sheet: Worksheet, run: Worksheet, plan: WorkbookPlan) -> None:
-    """Put the charts on their sheet, one below the other."""
-    for k, (unit, states) in enumerate(_states_by_unit(plan).items()):
-        sheet.add_chart(_make_chart(run, plan, unit, states), f"A{1 + k * ROWS_BETWEEN}")
-
-
 def _states_by_unit(plan: WorkbookPlan) -> dict[str, list[int]]:
     groups: dict[str, list[int]] = {}
     for k, state in enumerate(plan.system.states):
@@ -102,20 +96,19 @@ def write_workbook(
     """
     plan = make_plan(assemble(what) if isinstance(what, Scenario) else what, solver, rows)
     with replacing(path) as draft:
-        _make_book(plan).save(draft)
+        book = Workbook(write_only=True)
+        book.calculation.fullCalcOnLoad = True
+        _write_parameters(book, plan)
+        run = _write_run(book, plan)
+        _write_equations(book, plan)
+        # Charts one below the other.
+        charts = _add_sheet(book, "charts")
+        for k, (unit, states) in enumerate(_states_by_unit(plan).items()):
+            charts.add_chart(_make_chart(run, plan, unit, states), f"A{1 + k * ROWS_BETWEEN}")
+        if plan.tables:
+            _write_tables(book, plan)
+        book.save(draft)
     return plan
-
-
-def _make_book(plan: WorkbookPlan) -> Workbook:
-    book = Workbook(write_only=True)
-    book.calculation.fullCalcOnLoad = True
-    _write_parameters(book, plan)
-    run = _write_run(book, plan)
-    _write_equations(book, plan)
-    add_charts(_add_sheet(book, "charts"), run, plan)
-    if plan.tables:
-        _write_tables(book, plan)
-    return book
 
 
 def _styled(sheet: Any, value: Any, *, font: Font | None = None, fill: PatternFill | None = None) -> WriteOnlyCell:
