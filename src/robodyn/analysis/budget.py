@@ -6,7 +6,6 @@ import inspect
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from robodyn.base.errors import FlawList, nearest, refuse, refuse_unknown
 from robodyn.base.lazy import Displayed
 from robodyn.base.numerics import Array
+from robodyn.base.signals import find_unmatched, fits
 from robodyn.base.waiting import report_progress, update_line
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.motion import LinearMechanics
@@ -182,9 +182,11 @@ class Budget(Displayed):
         """The same budget with parts that match patterns added up; a part goes to the first group it matches."""
         _check_groups(groups, [part.name for part in self.parts])
         homes = [_home(part.name, groups) for part in self.parts]
-        used = [name for name in groups if name in homes]
-        parts = [BudgetPart(name, _count(homes.count(name)), "group") for name in used]
-        values = [self.values[:, [home == name for home in homes]].sum(axis=1) for name in used]
+        parts, values = list[BudgetPart](), list[Array]()
+        for name in groups:
+            if count := homes.count(name):
+                parts.append(BudgetPart(name, "1 part" if count == 1 else f"{count} parts", "group"))
+                values.append(self.values[:, [home == name for home in homes]].sum(axis=1))
         for j, (part, home) in enumerate(zip(self.parts, homes, strict=True)):
             if home is None:
                 parts.append(part)
@@ -198,21 +200,15 @@ def _row(name: str, what: str, values: Array, worst: int, total: float) -> Budge
     return BudgetRow(name, what, float(np.max(np.abs(values))), float(np.sqrt(np.mean(values**2))), at_worst, share)
 
 
-def _count(parts: int) -> str:
-    return "1 part" if parts == 1 else f"{parts} parts"
-
-
 def _home(part: str, groups: Mapping[str, Sequence[str]]) -> str | None:
-    fits = (name for name, patterns in groups.items() if any(fnmatchcase(part, pattern) for pattern in patterns))
-    return next(fits, None)
+    return next((name for name, patterns in groups.items() if fits(part, patterns)), None)
 
 
 def _check_groups(groups: Mapping[str, Sequence[str]], parts: Sequence[str]) -> None:
     flaws = FlawList()
     for name, patterns in groups.items():
-        for pattern in patterns:
-            if not any(fnmatchcase(part, pattern) for part in parts):
-                flaws.add(f"group.{name}", f"'{pattern}' matches no part", nearest(pattern, parts))
+        for pattern in find_unmatched(patterns, parts):
+            flaws.add(f"group.{name}", f"'{pattern}' matches no part", nearest(pattern, parts))
     flaws.raise_if_any("budget")
     homes = {part: _home(part, groups) for part in parts}
     for name in groups:
@@ -842,15 +838,11 @@ def choose_signals(system: System, patterns: Sequence[str], twin: LinearTwin | N
     """
     names, flaws = system.signal_names, FlawList()
     chosen = tuple(
-        name
-        for name in names
-        if name in patterns
-        or (not name.endswith(".distance") and any(fnmatchcase(name, pattern) for pattern in patterns))
+        name for name in names if name in patterns or (not name.endswith(".distance") and fits(name, patterns))
     )
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
-            remedy = f"name what is to be split; {nearest(pattern, names)}"
-            flaws.add("signals", f"'{pattern}' matches no signal", remedy)
+    for pattern in find_unmatched(patterns, names):
+        remedy = f"name what is to be split; {nearest(pattern, names)}"
+        flaws.add("signals", f"'{pattern}' matches no signal", remedy)
     for name in chosen:
         if twin is not None and not twin.has(name):
             flaws.add(f"signals.{name}", "does not depend on the motion or has no linear part", "choose another")

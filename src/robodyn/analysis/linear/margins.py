@@ -154,8 +154,7 @@ def find_margins(model: SampledModel, signals: str | Sequence[str], delay: bool 
     gains = [_polish(lifted, limit) for limit in find_stable_range(ranges)]
     if radius > 1 + STABLE:
         return Margins(names, False, radius, gains[0], gains[1], float("nan"), float("nan"))
-    crossings = curves.unit_crossings()
-    phase = min((abs(np.angle(value)) for _, value in crossings), default=np.inf)
+    phase = min((abs(np.angle(value)) for _, value in curves.unit_crossings()), default=np.inf)
     late = _find_delay(model, lifted, names) if delay else float("nan")
     return Margins(names, True, radius, gains[0], gains[1], float(np.degrees(phase)), late)
 
@@ -219,10 +218,10 @@ class EigenvalueCurves:
         # Evenly spaced in decades and on the circle, and close around the multipliers of cut and
         # closed loop.
         even = [np.geomspace(LOWEST_ANGLE, np.pi, GRID_POINTS // 2), np.linspace(0, np.pi, GRID_POINTS // 2)[1:]]
-        found = np.concatenate([np.linalg.eigvals(lifted.M), np.linalg.eigvals(lifted.close())])
-        found = found[np.abs(found) > 0.5]
-        width = np.maximum(np.abs(1 - np.abs(found)), 1e-4)
-        beside = np.abs(np.angle(found))[:, None] + width[:, None] * np.linspace(-3, 3, 13)
+        multipliers = np.concatenate([np.linalg.eigvals(lifted.M), lifted.multipliers()])
+        multipliers = multipliers[np.abs(multipliers) > 0.5]
+        width = np.maximum(np.abs(1 - np.abs(multipliers)), 1e-4)
+        beside = np.abs(np.angle(multipliers))[:, None] + width[:, None] * np.linspace(-3, 3, 13)
         angles = np.concatenate([*even, beside.ravel()])
         angles = angles[(angles >= LOWEST_ANGLE) & (angles <= np.pi)]
         self.angles = np.unique(np.round(angles, 12).clip(LOWEST_ANGLE, np.pi))
@@ -236,21 +235,15 @@ class EigenvalueCurves:
 
     def real_gains(self) -> list[float]:
         """1 / lambda wherever a curve meets the positive real axis, its ends included."""
-        crossed = [value for _, value in self._crossings(np.imag)]
-        ends = [*self._low_end(), *self.values[-1]]
-        # At theta = pi all is real, or comes in pairs.
-        met = [*crossed, *(value for value in ends if abs(value.imag) <= REAL * abs(value))]
+        met = [value for _, value in self._crossings(np.imag)]
+        # At theta = 0 all is real, but an integrator's values go to infinity; at pi it is real or comes in pairs.
+        met += [first.real for first, second in self.values[:2].T if abs(first - second) <= REAL * abs(second)]
+        met += [value for value in self.values[-1] if abs(value.imag) <= REAL * abs(value)]
         return [float(1 / value.real) for value in met if value.real > 1 / MOST_GAIN]
 
-    def _low_end(self) -> Iterator[complex]:
-        """Values at theta = 0, where they have one: an integrator's go to infinity."""
-        for first, second in self.values[:2].T:
-            if abs(first - second) <= REAL * abs(second):
-                yield complex(first.real)
-
-    def unit_crossings(self) -> list[tuple[float, complex]]:
+    def unit_crossings(self) -> Iterator[tuple[float, complex]]:
         """Angle of z and lambda wherever a curve meets the unit circle."""
-        return list(self._crossings(lambda value: np.abs(value) - 1))
+        return self._crossings(lambda value: np.abs(value) - 1)
 
     def _crossings(self, measure: Callable[[Array], Array]) -> Iterator[tuple[float, complex]]:
         """Angle of z and lambda wherever a measure of lambda changes its sign along a curve."""
@@ -269,8 +262,8 @@ class EigenvalueCurves:
         def at(angle: float) -> float:
             if angle in angles:
                 return float(measure(values[angles == angle][0]))
-            found = self._eigenvalues(np.array([angle]))[0]
-            value = found[np.argmin(np.abs(found - np.interp(angle, angles, values)))]
+            eigenvalues = self._eigenvalues(np.array([angle]))[0]
+            value = eigenvalues[np.argmin(np.abs(eigenvalues - np.interp(angle, angles, values)))]
             side = 0 if (measure(value) > 0) == above else 1
             angles[side], values[side] = angle, value
             return float(measure(value))

@@ -157,10 +157,10 @@ class SampledModel:
     @cached_property
     def multipliers(self) -> Array:
         """By how much the motions are multiplied in a cycle, complex, the largest first; those of zero are left out."""
-        kept = remembered(self.matrix)
-        found = np.linalg.eigvals(self.matrix[np.ix_(kept, kept)])
-        found = found[np.abs(found) > FORGOTTEN**self.turn]
-        return found[np.argsort(-np.abs(found), kind="stable")]
+        places = remembered(self.matrix)
+        multipliers = np.linalg.eigvals(self.matrix[np.ix_(places, places)])
+        multipliers = multipliers[np.abs(multipliers) > FORGOTTEN**self.turn]
+        return multipliers[np.argsort(-np.abs(multipliers), kind="stable")]
 
     def poles(self) -> Array:
         """log(mu) / T [rad/s], by magnitude; frequencies above half a cycle's look lower than they are."""

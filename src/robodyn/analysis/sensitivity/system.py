@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -14,6 +13,7 @@ import numpy as np
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps, smooth_expressions
 from robodyn.analysis.sensitivity.parameters import REMEDY, Direction, find_directions
 from robodyn.base.errors import FlawList, nearest
+from robodyn.base.signals import find_unmatched, fits
 from robodyn.base.symbolic import changed_entries, where
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import DelayInfo, Guard, MemoryInfo, StateInfo
@@ -542,11 +542,10 @@ def sensitivity_system(
     tangent = add_delays(start_tangent(system, smooth_expressions(system, jumps), directions))
     patterns = system.scenario.recording.signals if signals is None else tuple(signals)
     flaws = FlawList()
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in system.signal_names):
-            flaws.add("signals", f"'{pattern}' matches no signal", nearest(pattern, system.signal_names))
+    for pattern in find_unmatched(patterns, system.signal_names):
+        flaws.add("signals", f"'{pattern}' matches no signal", nearest(pattern, system.signal_names))
     flaws.raise_if_any("sensitivities")
-    chosen = [k for k, name in enumerate(system.signal_names) if any(fnmatchcase(name, p) for p in patterns)]
+    chosen = [k for k, name in enumerate(system.signal_names) if fits(name, patterns)]
     rates = ca.vertcat(system.expressions.rhs, *tangent.state_rates)
     outputs = [tangent.along(j, tangent.smooth.outputs) for j in range(tangent.count)]
     picked = [column[k] for column in outputs for k in chosen]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps
 from robodyn.analysis.linear.modes import ideal_numbers
@@ -12,6 +11,7 @@ from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.system import AGREES, find_disagreement, sensitivity_name, sensitivity_system
 from robodyn.analysis.sweeps.variation import find_numbers
 from robodyn.base.errors import ModelError, refuse_unknown
+from robodyn.base.signals import find_unmatched
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import OutcomeKind, Run
 from robodyn.computation.results.signal import Floats
@@ -126,11 +126,9 @@ def assemble_tunable(what: Scenario | System, names: Sequence[str], signals: Seq
     """A system with those of the numbers that belong to its mechanism as inputs: what is given, where it has them."""
     scenario = what.scenario if isinstance(what, System) else what
     tuned = make_tunable(scenario, names)
-    if isinstance(what, System) and tuned is scenario:
-        known = what.signal_names
-        # Some signals are traced only where they are asked for.
-        if all(any(fnmatchcase(name, pattern) for name in known) for pattern in signals):
-            return what
+    # Some signals are traced only where they are asked for.
+    if isinstance(what, System) and tuned is scenario and not find_unmatched(signals, what.signal_names):
+        return what
     return assemble(tuned, signals=signals)
 
 

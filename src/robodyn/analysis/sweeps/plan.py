@@ -240,10 +240,10 @@ def _check_settings(flaws: FlawList, given: Mapping[str, object], reason: str) -
 def _match_signals(flaws: FlawList, path: str, patterns: Sequence[str], system: System) -> list[str]:
     chosen: dict[str, None] = {}
     for pattern in patterns:
-        found = [name for name in system.signal_names if name == pattern or fnmatchcase(name, pattern)]
-        if not found:
+        names = [name for name in system.signal_names if name == pattern or fnmatchcase(name, pattern)]
+        if not names:
             flaws.add(f"{path} {pattern}", "there is no such signal", nearest(pattern, system.signal_names))
-        chosen |= dict.fromkeys(found)
+        chosen |= dict.fromkeys(names)
     return list(chosen)
 
 
