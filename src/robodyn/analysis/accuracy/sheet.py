@@ -263,25 +263,17 @@ def split_accuracy(
         notes.append(f"accuracy is not split by cause: {error.flaws[0]}")
         return {}
     order = [budget.signals.index(name) for name in signals]
-    found = {}
+    causes = {}
     for key, (time, offset) in at.items():
         size = float(np.linalg.norm(offset))
         way = offset / size if size > 0 else np.zeros(3)
-        parts = [
-            Cause(
-                part.name,
-                float(
-                    sum(
-                        w * np.interp(time, budget.run.time, budget.values[k, j])
-                        for w, k in zip(way, order, strict=True)
-                    )
-                ),
-            )
-            for j, part in enumerate(budget.parts)
-        ]
+        parts = []
+        for j, part in enumerate(budget.parts):
+            components = [np.interp(time, budget.run.time, budget.values[k, j]) for k in order]
+            parts.append(Cause(part.name, float(sum(w * c for w, c in zip(way, components, strict=True)))))
         rest = Cause(REMAINDER, size - sum(part.value for part in parts))
-        found[key] = tuple(sorted([*parts, rest], key=lambda part: -abs(part.value)))
-    return found
+        causes[key] = tuple(sorted([*parts, rest], key=lambda part: -abs(part.value)))
+    return causes
 
 
 def split_spread(table: SweepTable, cloud: Floats, figure: float) -> tuple[Cause, ...]:

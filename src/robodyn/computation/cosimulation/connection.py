@@ -18,7 +18,6 @@ import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from robodyn.base.errors import FlawList, nearest
 from robodyn.computation.cosimulation.reduced import JOININGS
@@ -134,35 +133,25 @@ def pair_interfaces(
     units: Mapping[str, Unit], connections: Sequence[Connection], flaws: FlawList
 ) -> list[InterfacePair]:
     """The exchanges that connections come to; what does not fit is reported."""
+    interfaces = {name: abilities_of(unit).interfaces for name, unit in units.items()}
+    known = {f"{name}.{key}": Side(name, part) for name, own in interfaces.items() for key, part in own.items()}
     pairs = []
     for k, connection in enumerate(connections):
-        path = f"connections[{k}]"
-        named = {"first": connection.first, "second": connection.second}
-        sides = [_find_side(units, text, f"{path}.{key}", flaws) for key, text in named.items()]
-        if sides[0] is None or sides[1] is None:
+        path, before = f"connections[{k}]", len(flaws.found)
+        for key, text in (("first", connection.first), ("second", connection.second)):
+            if text not in known:
+                flaws.add(f"{path}.{key}", f"there is no interface '{text}'", nearest(text, known))
+        if len(flaws.found) > before:
             continue
-        pair = _make_interface_pair(connection, (sides[0], sides[1]), path, flaws)
-        if pair is not None:
-            pairs.append(pair)
+        sides = known[connection.first], known[connection.second]
+        _check_pair(connection, sides, path, flaws)
+        if len(flaws.found) == before:
+            pairs.append(_make_interface_pair(connection, sides))
     return pairs
 
 
-def _find_side(units: Mapping[str, Unit], text: str, path: str, flaws: FlawList) -> Side | None:
-    parts = [(name, key, part) for name, unit in units.items() for key, part in abilities_of(unit).interfaces.items()]
-    known = {f"{name}.{key}": Side(name, part) for name, key, part in parts}
-    if text not in known:
-        flaws.add(path, f"there is no interface '{text}'", nearest(text, known))
-    return known.get(text)
-
-
-def _make_interface_pair(
-    connection: Connection, sides: tuple[Side, Side], path: str, flaws: FlawList
-) -> InterfacePair | None:
-    takes = tuple(side.interface.takes for side in sides)
-    n_before = len(flaws.found)
-    _check_pair(connection, sides, takes, path, flaws)
-    if len(flaws.found) > n_before:
-        return None
+def _make_interface_pair(connection: Connection, sides: tuple[Side, Side]) -> InterfacePair:
+    takes = [side.interface.takes for side in sides]
     channels, models = [], []
     for this, other in ((0, 1), (1, 0)):
         if takes[this] == "model":
@@ -183,7 +172,8 @@ def _make_interface_pair(
     return InterfacePair(connection.name, sides, tuple(channels), tuple(models), *settings)
 
 
-def _check_pair(connection: Connection, sides: tuple[Side, Side], takes: Any, path: str, flaws: FlawList) -> None:
+def _check_pair(connection: Connection, sides: tuple[Side, Side], path: str, flaws: FlawList) -> None:
+    takes: tuple[str, ...] = tuple(side.interface.takes for side in sides)
     rows = [side.interface.row_names for side in sides]
     if len(rows[0]) != len(rows[1]):
         flaws.add(

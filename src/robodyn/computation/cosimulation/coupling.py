@@ -170,19 +170,11 @@ class Coupling:
                 self.units[name] = ForeignUnit(unit, self._names_of(name), outputs[name])
         self.parts = list(self.units.values())
         self.native = self._fill(duration)
-        self.answers: dict[int, Callable[[], None]] = {
-            Asked.READ_UNIT: self._read,
-            Asked.WRITE_UNIT: self._write,
-            Asked.START_UNIT: self._start,
-            Asked.MOVE_UNIT: self._move,
-            Asked.SERVE_UNIT: self._serve,
-            Asked.END_UNIT: self._end,
-            Asked.SAVE_UNIT: self._save,
-            Asked.RESTORE_UNIT: self._restore,
-            Asked.RECORD_UNIT: self._record_unit,
-            Asked.GIVE_MODEL: self._give_model,
-            Asked.TAKE_MODEL: self._take_model,
-        }
+        # In the order of `Asked`, from READ_UNIT on.
+        self.answers: tuple[Callable[[], None], ...] = (
+            *(self._read, self._write, self._start, self._move, self._serve, self._end, self._save, self._restore),
+            *(self._record_unit, self._give_model, self._take_model),
+        )
 
     # ----------------------------------------------------------------------------------------------
     # Set-up: the structures of the engine
@@ -310,20 +302,9 @@ class Coupling:
     # What the engine asks for
 
     @property
-    def _unit(self) -> ScenarioUnit | ForeignUnit:
+    def _unit(self) -> Any:
+        """The unit that is meant: a scenario, or a foreign unit, as the engine knows them apart."""
         return self.parts[self.native.fields.unit]
-
-    @property
-    def _foreign(self) -> ForeignUnit:
-        unit = self._unit
-        assert isinstance(unit, ForeignUnit)
-        return unit
-
-    @property
-    def _scenario(self) -> ScenarioUnit:
-        unit = self._unit
-        assert isinstance(unit, ScenarioUnit)
-        return unit
 
     @property
     def _member(self) -> Any:
@@ -331,13 +312,13 @@ class Coupling:
         return unit.unit if isinstance(unit, ForeignUnit) else unit
 
     def _read(self) -> None:
-        foreign = self._foreign
+        foreign = self._unit
         foreign.take(call_unit(foreign.name, foreign.unit.read))
         if self.native.fields.looking:
             foreign.noted, foreign.events = foreign.latest, []
 
     def _write(self) -> None:
-        foreign = self._foreign
+        foreign = self._unit
         inputs: dict[str, tuple[float, ...]] = {}
         for channel, entry in zip(self.channels, self.entries, strict=True):
             if channel.target == foreign.name:
@@ -349,17 +330,17 @@ class Coupling:
         call_unit(self._unit.name, self._member.start, self.time)
 
     def _move(self) -> None:
-        fields, foreign = self.native.fields, self._foreign
+        fields, foreign = self.native.fields, self._unit
         self._answer(foreign.move(fields.time, fields.end, bool(fields.cuts)))
 
     def _serve(self) -> None:
         """A run of the engine needs Python: for a task, a Jacobian, or a look at the clock."""
-        scenario = self._scenario
+        scenario = self._unit
         self._answer(scenario.serve(Reason(self.native.fields.reason)))
         self.progress(self.time, self.native.fields.step, self.native.fields.steps)
 
     def _end(self) -> None:
-        scenario = self._scenario
+        scenario = self._unit
         self._answer(scenario.conclude(scenario.run.status))
 
     def _answer(self, outcome: Any) -> None:
@@ -380,7 +361,7 @@ class Coupling:
         self._member.restore(self.saved[self._unit.name])
 
     def _record_unit(self) -> None:
-        foreign, fields = self._foreign, self.native.fields
+        foreign, fields = self._unit, self.native.fields
         foreign.write_down(fields.time, foreign.noted, foreign.events)
         foreign.write_down(fields.end, foreign.latest)
 
@@ -411,10 +392,8 @@ class Coupling:
 
     def carry_out(self, routine: Callable[[int], int]) -> Asked:
         """Carry out a routine of the engine, with what it asks for."""
-        while asked := routine(self.native.address):
-            if asked not in self.answers:
-                break
-            self.answers[asked]()
+        while 0 < (asked := routine(self.native.address)) <= len(self.answers):
+            self.answers[asked - 1]()
         return Asked(asked)
 
     def run(self, progress: Progress) -> Outcome:

@@ -157,8 +157,8 @@ class LinearisedEquations:
         system = self.scope.system
         inputs = [system.symbols.t, system.q, system.v, self.a, system.symbols.p]
         return {
-            name: ca.Function(name, inputs, [ca.densify(part) for part in parts.values()])
-            for name, parts in (("motion", self.motion), ("terms", self.terms))
+            name: ca.Function(name, inputs, [ca.densify(part) for part in getattr(self, name).values()])
+            for name in ("motion", "terms")
         }
 
     @cached_property
@@ -184,11 +184,8 @@ class LinearisedEquations:
 
     def evaluate(self, name: str, inputs: tuple[Array, ...]) -> dict[str, Array]:
         """All parts of a function, in their shapes."""
-        parts = self.motion if name == "motion" else self.terms
-        flat = self.module.kernels[name](*inputs)
-        return {
-            key: column.reshape(part.shape, order="F") for (key, part), column in zip(parts.items(), flat, strict=True)
-        }
+        columns = zip(getattr(self, name).items(), self.module.kernels[name](*inputs), strict=True)
+        return {key: column.reshape(part.shape, order="F") for (key, part), column in columns}
 
 
 def derive_equations(scope: LinearisationScope) -> LinearisedEquations:
@@ -200,8 +197,7 @@ def derive_equations(scope: LinearisationScope) -> LinearisedEquations:
     v0 = ca.jacobian(q0, t)
     a = ca.SX.sym("a", system.n_v)
     motion = {"position": q0, "velocity": v0, "acceleration": ca.jacobian(v0, t)}
-    turning = _folded_forces(scope)[0]
-    carried = tuple(scope.joints[k] for k in _find_entries(turning.total))
+    carried = tuple(scope.joints[k] for k in _find_entries(_folded_forces(scope)[0]))
     return LinearisedEquations(scope, a, motion, express_terms(scope, a), carried)
 
 
@@ -220,9 +216,9 @@ def express_terms(scope: LinearisationScope, a: ca.SX) -> dict[str, ca.SX]:
     system = scope.system
     q, v = system.q, system.v
     inertial, weight = _inverse_dynamics(system, a)
-    turning, changing = _folded_forces(scope)
-    e = inertial + weight - turning.total
-    carried = [turning.total[k] for k in _find_entries(turning.total)]
+    torques, turning, changing = _folded_forces(scope)
+    e = inertial + weight - torques
+    carried = [torques[k] for k in _find_entries(torques)]
     y = to_column([*(scope.expressions[name] for name in scope.signals), *carried])
     bends = [ca.hessian(system.motion.coordinates[name], q)[0] for name in scope.curved]
     return {
@@ -231,21 +227,13 @@ def express_terms(scope: LinearisationScope, a: ca.SX) -> dict[str, ca.SX]:
         "mass": system.mass_matrix,
         "damping": ca.jacobian(e, v),
         "stiffness_structural": -changing,
-        "stiffness_geometric": ca.jacobian(weight, q) - turning.by_position,
+        "stiffness_geometric": ca.jacobian(weight, q) - turning,
         "stiffness_dynamic": ca.jacobian(inertial, q),
         "outputs": y,
         "outputs_by_position": ca.jacobian(y, q),
         "outputs_by_velocity": ca.jacobian(y, v),
         "curvature": ca.horzcat(ca.SX(system.n_q, 0), *bends),
     }
-
-
-@dataclass(frozen=True)
-class _Turning:
-    """Joint torques of folded forces and loads, and how they change where the links rotate under constant forces."""
-
-    total: ca.SX
-    by_position: ca.SX
 
 
 def _inverse_dynamics(system: System, a: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -260,8 +248,9 @@ def _inverse_dynamics(system: System, a: ca.SX) -> tuple[ca.SX, ca.SX]:
     return total - weight, weight
 
 
-def _folded_forces(scope: LinearisationScope) -> tuple[_Turning, ca.SX]:
-    """Torques of folded forces and loads, and `(ds/dq)^T df/dq`, the change of the forces themselves."""
+def _folded_forces(scope: LinearisationScope) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Joint torques of folded forces and loads, how they change where the links rotate under constant forces, and
+    `(ds/dq)^T df/dq`, the change of the forces themselves."""
     system = scope.system
     q = system.q
     positions = to_column(system.motion.coordinates[target] for target, _ in scope.folded)
@@ -270,7 +259,7 @@ def _folded_forces(scope: LinearisationScope) -> tuple[_Turning, ca.SX]:
     G = ca.jacobian(positions, q)
     constant = G.T @ held + (system.motion.loads if system.motion.loads.numel() else ca.SX.zeros(system.n_v))
     total, by_position = ca.substitute([constant, ca.jacobian(constant, q)], [held], [forces])
-    return _Turning(total, by_position), G.T @ ca.jacobian(forces, q)
+    return total, by_position, G.T @ ca.jacobian(forces, q)
 
 
 # --------------------------------------------------------------------------------------------------

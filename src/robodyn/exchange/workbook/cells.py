@@ -141,6 +141,10 @@ class SheetColumns:
         object.__setattr__(self, "letters", letters)
 
 
+COLUMN_GROUPS = ("time", "states", "memory", "sampling", "helpers", "signals", "rates", "events", "predicted", "error")
+"""Of columns, from left to right."""
+
+
 def name_columns(system: System, row: RowProgram, even: bool = True, adaptive: bool = False) -> SheetColumns:
     """The columns that have names: time, states, memory, rates, signals, events, predictions; helpers come later.
 
@@ -148,63 +152,53 @@ def name_columns(system: System, row: RowProgram, even: bool = True, adaptive: b
         even: whether all steps are alike; else each row says how far the next one is.
         adaptive: whether a step is judged by its error, and the next one proposed by it.
     """
-    outputs = row.outputs
+    outputs, states = row.outputs, list(enumerate(system.states))
     shown = {*system.state_names, *(info.name for info in system.memory)}
-    signals = [(info, node) for info, node in zip(system.signals, outputs["signals"], strict=True)]
-    columns = [Column(("step", 0), "time", "step", ""), Column(("t", 0), "time", "t", "s")]
-    columns += [Column(("proposal", 0), "time", "proposed step", "s")] if adaptive else []
-    columns += [] if even else [Column(("h", 0), "time", "step tried" if adaptive else "to the next row", "s")]
-    columns += [Column(("x", k), "states", state.name, state.unit) for k, state in enumerate(system.states)]
-    columns += [
-        Column(("m", k), "memory", info.name, info.unit, outputs["memory"][k]) for k, info in enumerate(system.memory)
-    ]
-    columns += [Column(("due", k), "sampling", f"sample {k + 1} due", "") for k in range(len(row.timings))]
-    columns += [
-        Column(("signal", k), "signals", info.name, info.unit, node)
-        for k, (info, node) in enumerate(signals)
-        if info.name not in shown
-    ]
-    homes = _find_homes(row, columns)
+    columns: list[Column] = []
+
+    def add(kind: str, k: int, group: str, name: str, unit: str = "", node: int | None = None) -> None:
+        columns.append(Column((kind, k), group, name, unit, node))
+
+    add("step", 0, "time", "step")
+    add("t", 0, "time", "t", "s")
+    if adaptive:
+        add("proposal", 0, "time", "proposed step", "s")
+    if not even:
+        add("h", 0, "time", "step tried" if adaptive else "to the next row", "s")
+    for k, state in states:
+        add("x", k, "states", state.name, state.unit)
+    for k, info in enumerate(system.memory):
+        add("m", k, "memory", info.name, info.unit, outputs["memory"][k])
+    for k in range(len(row.timings)):
+        add("due", k, "sampling", f"sample {k + 1} due")
+    for k, signal in enumerate(system.signals):
+        if signal.name not in shown:
+            add("signal", k, "signals", signal.name, signal.unit, outputs["signals"][k])
     # Rates that are no signal, state or number already.
-    columns += [
-        Column(("rate", k), "rates", f"{state.name}'", rate_unit(state.unit), node)
-        for k, (state, node) in enumerate(zip(system.states, row.outputs["rates"], strict=True))
-        if _computes(row, node) and node not in homes
-    ]
-    events = []
-    for k, (guard, node) in enumerate(zip(system.discrete.guards, row.outputs["guards"], strict=True)):
-        events.append(Column(("guard", k), "events", f"guard {guard.name}", "", node))
-        events.append(Column(("event", k), "events", f"event {guard.name}", ""))
-    columns += events
-    columns += _prediction_columns(system, row)
-    columns += _error_columns(system) if adaptive else []
+    homes = _find_homes(row, columns)
+    for k, state in states:
+        if _computes(row, outputs["rates"][k]) and outputs["rates"][k] not in homes:
+            add("rate", k, "rates", f"{state.name}'", rate_unit(state.unit), outputs["rates"][k])
+    for k, guard in enumerate(system.discrete.guards):
+        add("guard", k, "events", f"guard {guard.name}", "", outputs["guards"][k])
+        add("event", k, "events", f"event {guard.name}")
+    if predicted := outputs["predicted"]:
+        rates = outputs["end_rates"]
+        add("end", 0, "predicted", "t at the end", "s")
+        for k, state in states:
+            add("predicted", k, "predicted", f"{state.name} predicted", state.unit, predicted[k])
+        for k, state in states:
+            if _computes(row, rates[k]) and rates[k] not in predicted:
+                add("end_rate", k, "predicted", f"{state.name}' predicted", rate_unit(state.unit), rates[k])
+    if adaptive:
+        # The end of a step that is tried, the error of every state in parts of its tolerance, and what follows.
+        for k, state in states:
+            add("tried", k, "error", f"{state.name} tried", state.unit)
+        for k, state in states:
+            add("off", k, "error", f"{state.name} error")
+        for key in ("error", "accepted"):
+            add(key, 0, "error", key)
     return SheetColumns(tuple(columns), _find_homes(row, columns))
-
-
-def _prediction_columns(system: System, row: RowProgram) -> list[Column]:
-    if not row.outputs["predicted"]:
-        return []
-    states = list(enumerate(system.states))
-    predictions = [Column(("end", 0), "predicted", "t at the end", "s")]
-    predicted, rates = row.outputs["predicted"], row.outputs["end_rates"]
-    predictions += [
-        Column(("predicted", k), "predicted", f"{s.name} predicted", s.unit, predicted[k]) for k, s in states
-    ]
-    predictions += [
-        Column(("end_rate", k), "predicted", f"{s.name}' predicted", rate_unit(s.unit), rates[k])
-        for k, s in states
-        if _computes(row, rates[k]) and rates[k] not in predicted
-    ]
-    return predictions
-
-
-def _error_columns(system: System) -> list[Column]:
-    """The end of a step that is tried, the error of every state in parts of its tolerance, and what follows."""
-    states = list(enumerate(system.states))
-    ends = [Column(("tried", k), "error", f"{s.name} tried", s.unit) for k, s in states]
-    errors = [Column(("off", k), "error", f"{s.name} error", "") for k, s in states]
-    judged = [Column((key, 0), "error", key, "") for key in ("error", "accepted")]
-    return [*ends, *errors, *judged]
 
 
 def rate_unit(unit: str) -> str:
@@ -228,17 +222,12 @@ def _find_homes(row: RowProgram, columns: list[Column]) -> dict[int, Key]:
 
 def add_helpers(named: SheetColumns, row: RowProgram, placement: CellPlacement) -> SheetColumns:
     """All columns: the helpers stand before the named ones that need them, those of the prediction with it."""
-    homes = dict(named.homes)
-    helpers: dict[bool, list[Column]] = {False: [], True: []}
+    homes, columns = dict(named.homes), list(named.columns)
     for k, node in enumerate(placement.helpers, start=1):
         homes[node] = ("helper", node)
-        at_end = row.kinds[node] == PREDICTED
-        group = "predicted" if at_end else "helpers"
-        helpers[at_end].append(Column(("helper", node), group, f"w{k}", "", node))
-    first = [c for c in named.columns if c.group in ("time", "states", "memory", "sampling")]
-    rest = [c for c in named.columns if c.group in ("rates", "signals", "events")]
-    last = [c for c in named.columns if c.group == "predicted"]
-    end_rates = [c for c in last if c.key[0] == "end_rate"]
-    begun = [c for c in last if c.key[0] != "end_rate"]
-    errors = [c for c in named.columns if c.group == "error"]
-    return SheetColumns((*first, *helpers[False], *rest, *begun, *helpers[True], *end_rates, *errors), homes)
+        group = "predicted" if row.kinds[node] == PREDICTED else "helpers"
+        columns.append(Column(("helper", node), group, f"w{k}", "", node))
+    # In the prediction they stand before the rates at its end.
+    late = {"helper": 1, "end_rate": 2}
+    columns.sort(key=lambda column: (COLUMN_GROUPS.index(column.group), late.get(column.key[0], 0)))
+    return SheetColumns(tuple(columns), homes)
