@@ -92,14 +92,14 @@ def smooth_expressions(system: System, jumps: Sequence[Jump]) -> Expressions:
 
 def describe_staircases(jumps: Sequence[Jump]) -> str:
     """What was done with staircases, or an empty text."""
-    found = list_jumps([jump for jump in jumps if jump.staircase])
-    return f"{found}: taken with the mean slope over its steps" if found else ""
+    climbing = [jump for jump in jumps if jump.staircase]
+    return f"{list_jumps(climbing)}: taken with the mean slope over its steps" if climbing else ""
 
 
 def describe_leaps(jumps: Sequence[Jump]) -> str:
     """What slopes do not see, or an empty text."""
-    found = list_jumps([jump for jump in jumps if not jump.staircase])
-    return f"{found}: may jump, which slopes do not see" if found else ""
+    leaping = [jump for jump in jumps if not jump.staircase]
+    return f"{list_jumps(leaping)}: may jump, which slopes do not see" if leaping else ""
 
 
 def list_jumps(jumps: Sequence[Jump]) -> str:

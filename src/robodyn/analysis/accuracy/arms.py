@@ -11,7 +11,7 @@ play counts where its load does not press the teeth to one side: |tau_g| < tau_f
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -250,8 +250,8 @@ def arm_sheet(
     # Of each robot the figures at P1, where it stands, and those of its worst pose.
     found: dict[tuple[str, str], list[Floats]] = {}
     for _ in range(robots):
-        robot = _Robot(arm, {key: choice.draw(rng) for key, choice in choices.items()})
-        measured = [robot.measure(pose, rng) for pose in poses]
+        numbers = {key: choice.draw(rng) for key, choice in choices.items()}
+        measured = list(measure_robot(arm, numbers, poses, rng))
         for k, symbol in enumerate(("RP", "AP")):
             parts = [figures[k] for figures in measured]
             found.setdefault((symbol, "P1"), []).append(parts[0])
@@ -275,40 +275,44 @@ def _figure(symbol: str, pose: str, found: list[Floats]) -> ArmFigure:
     return ArmFigure(symbol, name, pose, median, float(low), float(high), parts)
 
 
-class _Robot:
-    """One arm with one draw of what is not published."""
+def measure_robot(
+    arm: Arm, numbers: Mapping[str, float], poses: Sequence[Pose], rng: np.random.Generator
+) -> Iterator[tuple[Floats, Floats]]:
+    """RP and AP of one robot at each pose, each before the shares of its causes: of the variance, of the mean square.
 
-    def __init__(self, arm: Arm, numbers: Mapping[str, float]) -> None:
-        stall = arm.servos * np.array([drive["peak_torque"] for drive in arm.drives])
-        self.numbers = numbers
-        self.gain = numbers["servo_gain"] * stall
-        self.friction = numbers["friction"] * arm.servos * np.array([drive["static"] for drive in arm.drives])
-        counts = np.array([numbers.get("counts", drive["counts"]) for drive in arm.drives])
-        self.count = numbers["count_scatter"] * 2 * np.pi / counts
-        self.play = numbers["loose_play"] * np.array([numbers.get("play", drive["play"]) for drive in arm.drives])
-        self.count_of_links = len(arm.drives)
+    Args:
+        numbers: a draw of what is not published.
+    """
 
-    def measure(self, pose: Pose, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """RP and AP of one pose, each before the shares of its causes: of the variance, and of the mean square."""
-        n = self.count_of_links
-        loose = np.abs(pose.weight) < self.friction
+    def of_drives(key: str) -> Floats:
+        return np.array([drive[key] for drive in arm.drives])
+
+    n = len(arm.drives)
+    gain = numbers["servo_gain"] * (arm.servos * of_drives("peak_torque"))
+    friction = numbers["friction"] * arm.servos * of_drives("static")
+    count = numbers["count_scatter"] * 2 * np.pi / (numbers.get("counts") or of_drives("counts"))
+    play = numbers["loose_play"] * (numbers.get("play") or of_drives("play"))
+    for pose in poses:
+        # A cloud of places by what differs from cycle to cycle.
+        loose = np.abs(pose.weight) < friction
         scatter = np.array([
-            self.numbers["friction_scatter"] * self.friction / self.gain * rng.normal(size=(POSE_CYCLES, n)),
-            self.count * rng.uniform(-0.5, 0.5, (POSE_CYCLES, n)),
-            loose * self.play * rng.uniform(-0.5, 0.5, (POSE_CYCLES, n)),
+            numbers["friction_scatter"] * friction / gain * rng.normal(size=(POSE_CYCLES, n)),
+            count * rng.uniform(-0.5, 0.5, (POSE_CYCLES, n)),
+            loose * play * rng.uniform(-0.5, 0.5, (POSE_CYCLES, n)),
         ])  # fmt: skip
         places = scatter @ pose.jacobian.T
         attained = places.sum(axis=0)
         apart = np.linalg.norm(attained - attained.mean(axis=0), axis=1)
         variances = places.var(axis=1, ddof=1).sum(axis=1)
         spread = np.array([apart.mean() + 3 * apart.std(ddof=1), *variances / variances.sum()])
+        # How far its middle is off, by what stays the same.
         turns = np.array([
-            pose.weight / self.gain,
-            self.friction / self.gain * rng.choice((-1.0, 1.0), n),
-            pose.weight / self.numbers["link_stiffness"],
-            self.numbers["calibration"] * rng.normal(size=n),
+            pose.weight / gain,
+            friction / gain * rng.choice((-1.0, 1.0), n),
+            pose.weight / numbers["link_stiffness"],
+            numbers["calibration"] * rng.normal(size=n),
         ])  # fmt: skip
-        lengths = self.numbers["length"] * np.sqrt(n) * rng.normal(size=3)
+        lengths = numbers["length"] * np.sqrt(n) * rng.normal(size=3)
         misses = np.vstack([turns @ pose.jacobian.T, lengths])
         squares = (misses**2).sum(axis=1)
-        return spread, np.array([np.linalg.norm(misses.sum(axis=0)), *squares / squares.sum()])
+        yield spread, np.array([np.linalg.norm(misses.sum(axis=0)), *squares / squares.sum()])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
@@ -179,27 +179,32 @@ class ParallelKinematics:
 
     def forward(self, actuated: Any, guess: Any = None, tolerance: float = SOLVED) -> Posture:
         """Posture with the motors at given positions, (f,), near a guess of all joints (by default the start)."""
-        wanted = np.asarray(actuated, float)
-        return self._solve(lambda here: (here.s - wanted, here.S), guess, tolerance)
+        return self._solve("s", actuated, guess, tolerance)
 
     def inverse(self, target: Any, guess: Any = None, tolerance: float = SOLVED) -> Posture:
         """Posture with the point at a target [m], (f,), near a guess of all joints (by default the start)."""
-        wanted = np.asarray(target, float)
-        return self._solve(lambda here: (here.p - wanted, here.P), guess, tolerance)
+        return self._solve("p", target, guess, tolerance)
 
-    def _solve(self, ask: Callable[[Gradients], tuple[Array, Array]], guess: Any, tolerance: float) -> Posture:
-        """The posture that Newton's method finds with steps of limited length."""
-        found = solve_newton(
-            lambda q: _gather(self.at(q), ask),
+    def _solve(self, which: Literal["s", "p"], wanted: Any, guess: Any, tolerance: float) -> Posture:
+        """The posture that Newton's method finds with steps of limited length: h = 0 and s, or p, as wanted."""
+        wanted = np.asarray(wanted, float)
+
+        def evaluate(q: Array) -> tuple[Array, Array]:
+            here = self.at(q)
+            value, slope = (here.s, here.S) if which == "s" else (here.p, here.P)
+            return np.concatenate([here.h, value - wanted]), np.vstack([here.H, slope])
+
+        result = solve_newton(
+            evaluate,
             lambda q, error, slope: -np.linalg.lstsq(slope, error, rcond=1e-10)[0],
             np.array(self.start if guess is None else guess, float),
             most_steps=MOST_STEPS,
             still=tolerance,
             shorten=limit_step(LONGEST_STEP),
         )
-        here = self.at(found.z)
+        here = self.at(result.z)
         points = dict(zip(self.points, here.points.reshape(-1, 3), strict=True))
-        return Posture(self.joints, found.z, here.s, points, found.steps, float(np.max(np.abs(found.residual))))
+        return Posture(self.joints, result.z, here.s, points, result.steps, float(np.max(np.abs(result.residual))))
 
     def branches(self, target: Any) -> list[Posture]:
         """All ways found to put the point at a target, the nearest to the start first.
@@ -246,7 +251,8 @@ class ParallelKinematics:
         _, sizes, motions = np.linalg.svd(here.H)
         rank = int(np.sum(sizes > SINGULAR * sizes[0]))
         N = motions[rank:].T
-        slowest = [_smallest(slope @ N) / np.linalg.norm(slope, 2) for slope in (here.P, here.S)]
+        # The least that a unit motion causes in some direction, over the most.
+        slowest = [np.linalg.norm(slope @ N, -2) / np.linalg.norm(slope, 2) for slope in (here.P, here.S)]
         output, free = float(slowest[1]), N.shape[1]
         regular = free == len(here.s) and output > SINGULAR
         condition = np.linalg.cond(self.jacobian(posture)) if regular else np.inf
@@ -257,16 +263,6 @@ class ParallelKinematics:
         here = self.at(q)
         signs = [np.linalg.slogdet(np.vstack([here.H, slope]))[0] for slope in (here.P, here.S)]
         return float(signs[0]), float(signs[1])
-
-
-def _smallest(matrix: Array) -> float:
-    """Smallest singular value: the least that a unit motion causes in some direction."""
-    return float(np.linalg.svd(matrix, compute_uv=False)[-1])
-
-
-def _gather(here: Gradients, ask: Callable[[Gradients], tuple[Array, Array]]) -> tuple[Array, Array]:
-    error, slope = ask(here)
-    return np.concatenate([here.h, error]), np.vstack([here.H, slope])
 
 
 def point_outwards(*points: str) -> Callable[[Posture], float]:

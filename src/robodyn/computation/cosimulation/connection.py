@@ -18,6 +18,7 @@ import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 from robodyn.base.errors import FlawList, nearest
 from robodyn.computation.cosimulation.reduced import JOININGS
@@ -302,18 +303,9 @@ def _find_circle(pairs: Sequence[InterfacePair]) -> list[Place]:
         place: [model for at, model in attached.items() if at[0] == place[0] and at != place]
         for place in attached.values()
     }
-    for place in holds:
-        circle = _follow(holds, [place])
-        if circle:
-            return circle
-    return []
-
-
-def _follow(holds: Mapping[Place, list[Place]], way: list[Place]) -> list[Place]:
-    for held in holds[way[-1]]:
-        if held in way:
-            return way[way.index(held) :]
-        circle = _follow(holds, [*way, held])
-        if circle:
-            return circle
+    try:
+        TopologicalSorter(holds).prepare()
+    except CycleError as error:
+        # From each to what it holds; the first stands at the end too.
+        return list(error.args[1][:0:-1])
     return []

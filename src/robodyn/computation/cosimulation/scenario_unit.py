@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
+from robodyn.base.errors import FlawList, refuse_unknown
 from robodyn.base.numerics import Array
 from robodyn.base.symbolic import to_column
 from robodyn.computation.assembly import assemble
@@ -121,9 +121,7 @@ class ScenarioUnit:
 
     def choose(self, names: Sequence[str]) -> None:
         """Which outputs `read` gives; what interfaces need is added."""
-        flaws = FlawList()
-        flaws.add_unknown(names, self.outputs, "there is no such output", self.name)
-        flaws.raise_if_any(f"unit '{self.name}'")
+        refuse_unknown(names, self.outputs, "there is no such output", f"unit '{self.name}'", self.name)
         needed = [name for part in self.interfaces.values() for name in port_signals(part)]
         chosen = tuple(dict.fromkeys(name for name in (*needed, *names) if name not in self._means))
         if chosen != self.chosen:
