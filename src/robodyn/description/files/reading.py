@@ -14,7 +14,7 @@ import numpy as np
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.spatial import from_quaternion, from_rpy
 from robodyn.base.units import fill_unit, known_unit
-from robodyn.description.files.laws_of_files import FILE_REFERENCE, load_function, read_file_reference
+from robodyn.description.files.laws_of_files import LAWS_OF_DATA, load_function, read_law_of_data
 from robodyn.description.files.table import FAILED, TomlTable
 from robodyn.description.files.units import LINEAR, ROTARY, is_quantity, split_quantity
 from robodyn.description.model import Event, FormulaSignal, kinds
@@ -248,8 +248,8 @@ def _read_references(reader: TableReader, kind: kinds.ReferenceMap, table: TomlT
 def _read_function(reader: TableReader, kind: FieldKind, table: TomlTable, key: str) -> Any:
     text = table.text(key)
     law: Any
-    if text == FILE_REFERENCE:
-        law = read_file_reference(table, reader)
+    if text in LAWS_OF_DATA:
+        law = read_law_of_data(text, table, reader)
     else:
         law = FAILED if text is None else load_function(text, table, key, reader.folder)
     reader.loaded[table.at(key)] = law
