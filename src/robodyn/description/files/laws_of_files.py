@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, MutableMapping
 from contextlib import suppress
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -20,21 +20,22 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from robodyn.base.errors import FlawList, ModelError, nearest
-from robodyn.base.untrusted import MEGABYTE, Unreadable, read_bytes
+from robodyn.base.untrusted import Unreadable
+from robodyn.description.files.network_files import NetworkFile
 from robodyn.description.files.samples import read_samples
 from robodyn.description.files.table import FAILED, TomlTable
-from robodyn.description.laws.network import FEATURE, OLDEST, Feature, Network
 from robodyn.description.laws.recorded import ENDS, INTERPOLATIONS, RecordedReference
+from robodyn.description.laws.trained_network import TrainedNetwork
 from robodyn.description.model.description import Description
-from robodyn.description.model.fields import EMPTY, array, choice, quantity, text, text_map, texts
+from robodyn.description.model.fields import choice, text
 
 if TYPE_CHECKING:
     from robodyn.description.files.reading import TableReader
 
 _FILES: MutableMapping[Any, tuple[Path, str]] = WeakKeyDictionary()
 """Files of laws and names in them, of functions that were loaded from there."""
-_FORMS: MutableMapping[Any, tuple[Description, Path]] = WeakKeyDictionary()
-"""What files said of laws that were made from data, with the folders of these files."""
+_FORMS: MutableMapping[Any, tuple[FileReference | NetworkFile, Path]] = WeakKeyDictionary()
+"""Keys of laws that were made from data, with the folders of the files that said them."""
 
 
 def load_function(text: Any, table: TomlTable, key: str, folder: Path) -> Callable[..., Any] | str | None:
@@ -78,7 +79,7 @@ def name_function(function: Any, folder: Path | None = None) -> str | None:
     there is none."""
     if isinstance(function, Hashable) and function in _FILES:
         file, law_name = _FILES[function]
-        return f"{relative_path(file, folder)}:{law_name}"
+        return f"{_seen_from(folder, file)}:{law_name}"
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str) or module == "__main__":
         return None
@@ -89,7 +90,7 @@ def name_function(function: Any, folder: Path | None = None) -> str | None:
     return f"{module}:{name}" if namesake is function else None
 
 
-def relative_path(file: Path, folder: Path | None) -> str:
+def _seen_from(folder: Path | None, file: Path) -> str:
     """A file as seen from a folder; its whole path without one, and from another drive."""
     try:
         return (file if folder is None else Path(os.path.relpath(file, folder.resolve()))).as_posix()
@@ -98,13 +99,11 @@ def relative_path(file: Path, folder: Path | None) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# Laws made from data: a column of a CSV, Parquet or other table, or a trained network, as a law that a block can have.
+# Laws made from data: a column of a CSV, Parquet or other table, or a trained network.
 
 
 MOST_SAMPLES = 100_000
 """Of one reference: a step ends at each of them."""
-MOST_BYTES = 64 * MEGABYTE
-"""Of a network's file."""
 
 
 class FileReference(Description):
@@ -141,19 +140,6 @@ class FileReference(Description):
         return RecordedReference(*samples, self.interpolation, self.ends, unit, f"{path.name}: {column}")
 
 
-def read_network(path: str | Path, features: Sequence[str] = (), **words: Any) -> Network:
-    """A trained network of an ONNX file as a law.
-
-    Args:
-        features: entries of its only input: "target-position@2"; words: `scales`, `outputs`, `output_scale` and
-            `recurrent`, as the keys of a file.
-
-    Raises:
-        ModelError: with every flaw; ImportError: where the package `onnx` is not installed.
-    """
-    return NetworkFile(str(path), tuple(features), **words).made().load(Path())
-
-
 def read_reference(
     path: str | Path, column: str, interpolation: str = "linear", ends: str = "natural"
 ) -> RecordedReference:
@@ -174,74 +160,26 @@ def _check_samples(flaws: FlawList, column: str, time: np.ndarray, values: np.nd
         flaws.add(column, f"is missing at {time[k]:g} s", "leave the line out, or fill it in")
 
 
-class NetworkFile(Description):
-    """A trained network of an ONNX file as a law."""
-
-    NOUN = "network"
-
-    file: str = text(doc="an ONNX file beside this one, with its weights inside")
-    features: tuple[str, ...] = texts(
-        "feature",
-        default=(),
-        doc="entries of the network's only input, in order: an argument, the difference of two, or what one of them was some "
-        'samples ago: `["target-position", "target-position@1", "velocity"]`',
-        absent="the network's own inputs, by their names",
-    )
-    scales: tuple[float, ...] = array(default=(), doc="factors of the features", absent="1")
-    outputs: tuple[str, ...] = texts(
-        "output", default=(), doc='names of its outputs: `["torque"]`', absent="the network's own"
-    )
-    output_scale: float = quantity("", named=False, default=1.0, doc="factor of its outputs")
-    recurrent: Mapping[str, str] = text_map(
-        default=EMPTY, doc="input = the output that it is at the next sample, 0 at first: the state of an LSTM or GRU"
-    )
-
-    def check(self, flaws: FlawList) -> None:
-        for k, feature in enumerate(self.features):
-            found = FEATURE.fullmatch(feature.strip())
-            if found is None:
-                known = "an argument `a`, a difference `a-b`, either of them `@2` samples ago"
-                flaws.add(f"features.{k}", f"must be {known}, is {feature!r}")
-            elif int(found["age"] or 0) > OLDEST:
-                flaws.add(f"features.{k}", f"lies more than {OLDEST} samples back")
-        if self.scales and not self.features:
-            flaws.add("scales", "have no effect", "they belong to features")
-
-    def load(self, folder: Path) -> Network:
-        """The law, of a file in a folder."""
-        path = folder / self.file
-        found = [FEATURE.fullmatch(feature.strip()) for feature in self.features]
-        features = tuple(Feature(one["value"], one["less"] or "", int(one["age"] or 0)) for one in found if one)
-        content = read_bytes(path, MOST_BYTES)
-        law = Network(
-            content, features, tuple(self.scales), self.outputs, self.output_scale, tuple(self.recurrent.items()), path.name
-        )
-        flaws = FlawList()
-        law.check(flaws)
-        flaws.raise_if_any(str(path))
-        return law
-
-
-LAWS_OF_DATA: Mapping[str, type[Description]] = {"file_reference": FileReference, "network": NetworkFile}
+LAWS_OF_DATA: Mapping[str, type[FileReference | NetworkFile]] = {
+    "file_reference": FileReference,
+    "network": NetworkFile,
+}
 """Laws by the word that names them in a file, with the keys that say what they are made from."""
 
 
-def read_law_of_data(word: str, table: TomlTable, reader: TableReader) -> RecordedReference | Network | None:
+def read_law_of_data(word: str, table: TomlTable, reader: TableReader) -> Any:
     """The law of a block whose `law` is one of these words."""
     form = reader.make(table, LAWS_OF_DATA[word], reader.values(table, LAWS_OF_DATA[word]))
     if form is FAILED:
         return FAILED
     try:
-        law: RecordedReference | Network = form.load(reader.folder)
+        law = form.load(reader.folder)
     except ModelError as error:
-        # What is wrong with samples lies in the file, what is wrong with a network beside the key that does not fit it.
-        table.flaws.extend(error.flaws, under=table.at("file") if form.NOUN == "reference" else table.path)
+        # What is wrong with samples lies in the file, what is wrong with a network in the key that does not fit it.
+        table.flaws.extend(error.flaws, under=table.at("file") if word == "file_reference" else table.path)
         return FAILED
-    except (OSError, Unreadable) as error:
+    except (OSError, Unreadable, ImportError) as error:
         table.flaws.add(table.at("file"), f"cannot be read: {error}")
-        return FAILED
-    except ImportError as error:
-        table.flaws.add(table.at("law"), str(error))
         return FAILED
     if isinstance(law, RecordedReference) and law.unit and "unit" in table:
         what = f"has no effect: the file gives '{form.column}' in {law.unit}"
@@ -253,8 +191,7 @@ def read_law_of_data(word: str, table: TomlTable, reader: TableReader) -> Record
 
 def written_form(law: Any, folder: Path | None = None) -> dict[str, Any]:
     """The keys by which a file says a law that was made from data; none for another one."""
-    if not isinstance(law, Hashable) or law not in _FORMS:
+    if not isinstance(law, RecordedReference | TrainedNetwork) or law not in _FORMS:
         return {}
     form, home = _FORMS[law]
-    said = {key: getattr(form, key) for key in form.KINDS if key in form.stated()}
-    return {"law": law.__name__, **said, "file": relative_path(home / form.file, folder)}
+    return {"law": law.__name__, **form.stated(), "file": _seen_from(folder, home / form.file)}

@@ -45,8 +45,8 @@ class Block(Description):
 
     name: str = part_name()
     law: Callable[..., Any] | str = law_or_name(
-        doc='name of a [law](laws.md), a function of a file beside this one: `"my_laws.py:function"`, or '
-        '[`"file_reference"`](#references-from-files)'
+        doc='name of a [law](laws.md), a function of a file beside this one: `"my_laws.py:function"`, '
+        '[`"file_reference"`](#references-from-files) or [`"network"`](#trained-networks)'
     )
     on: str | None = reference("joint or coordinate", default=None, doc="joint or coordinate it acts on", absent="none")
     inputs: Mapping[str, Any] = reference_map(
