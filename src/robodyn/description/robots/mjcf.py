@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +38,16 @@ from robodyn.description.robots.building import (
     usable_name,
 )
 from robodyn.description.robots.links import MeshFiles, colour_of, make_look
-from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, load_xml
+from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, load_xml, xml_text
 
 # --------------------------------------------------------------------------------------------------
 # MJCF sources: which elements do a file and those it includes hold, and what does MuJoCo's compiler make of them?
 
 
 MOST_FILES = 50
+MOST_REFUSED = 10
+"""Problems of MuJoCo's compiler that are looked for."""
+REFUSED = "MuJoCo's compiler refuses it: "
 MASSES = ("body_mass", "body_inertia", "body_ipos", "body_iquat")
 STAND_INS = (".obj", ".stl")
 FACES = ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2))
@@ -105,35 +109,74 @@ def _find_include(
     return None
 
 
-def compile_model(file: Path, root: XmlElement | None = None) -> Any:
+def compile_model(file: Path, root: XmlElement) -> Any:
     """The model that MuJoCo's own compiler makes of a file.
 
     Args:
-        root: its elements: a mesh that is missing, and from which nothing but looks is made, is then replaced.
+        root: its elements: a mesh that is missing, and from which nothing but looks is made, is replaced.
 
     Raises:
-        Unreadable: where it refuses, or is not installed.
+        ModelError: with all that MuJoCo refuses.
+        Unreadable: where it is not installed.
     """
     try:
         import mujoco
     except ImportError as error:
         raise Unreadable("is MJCF, which needs MuJoCo: pip install 'robodyn[mujoco]'") from error
+    missing = find_missing(root, file)
+
+    def compiled(size: float, text: str = "") -> Any:
+        # A text stands in place of the file of its name.
+        given = stand_ins(missing, size) | ({str(file): text.encode()} if text else {})
+        return mujoco.MjModel.from_xml_path(str(file), given)
+
     previous = mujoco.get_mju_user_warning()
     # By itself MuJoCo prints what it warns of, and writes it to a file in the current folder.
     mujoco.set_mju_user_warning(lambda text: warnings.warn(f"MuJoCo: {text}", stacklevel=2))
-    missing = find_missing(root, file) if root else {}
     try:
         # Two sizes of what replaces meshes: where masses are the same, the meshes are looks alone.
-        sizes = (1.0, 0.5) if missing else (1.0,)
-        models = [mujoco.MjModel.from_xml_path(str(file), stand_ins(missing, size)) for size in sizes]
+        models = [compiled(size) for size in ((1.0, 0.5) if missing else (1.0,))]
     except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
-        raise Unreadable(f"MuJoCo's compiler refuses it: {str(error).strip()}") from error
+        find_refused(str(error), root, compiled).raise_if_any()
+        raise Unreadable(f"{REFUSED}{str(error).strip()}") from error
     finally:
         mujoco.set_mju_user_warning(previous)
     if any(np.any(getattr(models[0], table) != getattr(models[-1], table)) for table in MASSES):
         lines = ", ".join(f"'{name}' (line {line})" for name, line in missing.items())
         raise Unreadable(f"makes inertias of meshes that are not there: {lines}; put them there")
     return models[0]
+
+
+def find_refused(message: str, root: XmlElement, compiled: Callable[[float, str], Any]) -> FlawList:
+    """All that MuJoCo's compiler refuses: it stops at the first problem, whose element is left out to see the next.
+
+    What follows from an element that is left out, in those around it or by its name, is no problem of the file's own.
+    """
+    import mujoco
+
+    flaws, left_out, around, names = FlawList(), list[XmlElement](), set[int](), set[str]()
+    while message and len(left_out) < MOST_REFUSED:
+        # It names a line, and the tag in one way or another.
+        line = re.search(r"line (\d+)", message)
+        there = [one for one in root.walk() if line and str(one.line) == line[1] and one not in left_out]
+        if not there:
+            break
+        words = re.findall(r"\w+", message)
+        element = next((one for one in there if one.tag in words), there[0])
+        if id(element) not in around and not any(f"'{name}'" in message for name in names):
+            flaws.add(element.place, f"{REFUSED}{message.partition('Element')[0].strip()}")
+        left_out.append(element)
+        for inner in element.walk():
+            names |= {value for key, value in inner.attributes.items() if key in ("name", "class")}
+        while element.parent is not None:
+            element = element.parent
+            around.add(id(element))
+        try:
+            compiled(1.0, xml_text(root, left_out))
+            message = ""
+        except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
+            message = str(error)
+    return flaws
 
 
 def find_missing(root: XmlElement, file: Path) -> dict[str, int]:
@@ -221,7 +264,6 @@ POSES = ("pos", "quat", "euler", "axisangle", "xyaxes", "zaxis")
 DROPPED = {
     **dict.fromkeys(["visual", "statistic", "camera", "light", "texture", "skin"], DRAWN),
     **dict.fromkeys(["hfield", "contact", "pair", "adhesion"], CONTACT),
-    **dict.fromkeys(["composite", "replicate", "attach"], "made into bodies by MuJoCo's compiler"),
     **dict.fromkeys(["extension", "plugin"], "plugins of MuJoCo are not called"),
     "size": "sizes of MuJoCo's memory",
     "sensor": "sensors are added to the machine: say blocks in the scenario's file",
@@ -231,6 +273,8 @@ DROPPED = {
     "flexcomp": "deformable bodies are not imported",
     "muscle": "muscles have no law in robodyn",
 }
+EXPANDED = ("composite", "replicate", "attach", "asset/model")
+"""Elements that MuJoCo's compiler makes bodies of."""
 Fates = dict[str, tuple[str, str]]
 
 
@@ -242,7 +286,7 @@ NAMED = _fates(READ, "", "name class childclass")
 ACTUATOR = NAMED | _fates(
     CONVERTED,
     "torque = gear (gain u + bias_0) + gear^2 (bias_1 q + bias_2 v), u the command",
-    "joint tendon gear kp kv gainprm gaintype biasprm biastype dampratio inheritrange",
+    "joint jointinparent tendon gear kp kv gainprm gaintype biasprm biastype dampratio inheritrange area diameter bias",
 )
 ACTUATOR |= _fates(CONVERTED, "a low_pass or limited_integrator", "dyntype dynprm timeconst actrange actlimited")
 ACTUATOR |= _fates(CONVERTED, "a delay of the command", "delay nsample interp")
@@ -266,7 +310,8 @@ KNOWN: dict[str, Fates] = {
     "frame": NAMED | _fates(CONVERTED, POSE, " ".join(POSES)),
     "body": NAMED
     | _fates(CONVERTED, f"{POSE}; our body's frame stands at the anchor of its last joint", " ".join(POSES))
-    | _fates(CONVERTED, "a constant force at the centre of mass, gravcomp times its weight", "gravcomp"),
+    | _fates(CONVERTED, "a constant force at the centre of mass, gravcomp times its weight", "gravcomp")
+    | _fates(CONVERTED, "it stands still: nothing moves it", "mocap"),
     "inertial": _fates(READ, "", "mass")
     | _fates(CONVERTED, "I = R diag R^T about the centre of mass [kg m^2]", "diaginertia fullinertia")
     | _fates(CONVERTED, POSE, " ".join(POSES)),
@@ -319,9 +364,10 @@ REASONS = {
 def account(root: XmlElement) -> None:
     """Put every element and attribute into its column, by its tag; parts that could not be used are marked before."""
     for element in root.walk():
-        for tag, reason in DROPPED.items():
-            if element.tag == tag:
-                element.drop(reason)
+        if element.tag in EXPANDED or (element.parent and f"{element.parent.tag}/{element.tag}" in EXPANDED):
+            element.drop("made into bodies by MuJoCo's compiler", CONVERTED)
+        elif element.tag in DROPPED:
+            element.drop(DROPPED[element.tag])
         fates = _known(element)
         if fates is None:
             if element.tag in REASONS:
