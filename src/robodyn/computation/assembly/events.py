@@ -94,6 +94,10 @@ def guard_laws(context: Context, known: Contribution) -> Contribution:
             if name not in known.signals:
                 _miss_output(context, block, f"the law needs '{output}', which it does not return")
                 continue
+            begin = context.scenario.initial.get(name, block.states.get(output, 0.0))
+            if output in block.state_names and begin <= 0:
+                remedy = f"give it here or by blocks.{block.name}.states"
+                context.flaws.add(f"initial.{name}", f"must be positive, is {begin:g}", remedy)
             value = reference_to(name)
             guard = Guard(name, DIRECTIONS["falling"], Ending.OUT_OF_REACH, block=block.name)
             below = [-value.expression, absolute(value.expression)]

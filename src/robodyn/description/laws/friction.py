@@ -442,7 +442,8 @@ def servo_friction(
 # they hold with whatever force it takes, up to their limit.
 
 
-BRAKE_UNITS = UNITS | {"normal": "N", "friction": "", "static": "", "arm": "{F}/N", "radius": "m", "faces": ""}
+BRAKE_UNITS = UNITS | {"normal": "N", "friction": "", "static": "", "arm": "{F}/N"}
+CLUTCH_UNITS = BRAKE_UNITS | {"velocity": "rad/s", "torque": "N m", "holding_limit": "N m", "radius": "m", "faces": ""}
 BRAKE_CHECKS = {"friction": "non-negative", "static": "non-negative"}
 
 
@@ -464,7 +465,7 @@ def brake(direction, normal, *, friction, static=0.0, arm=1.0):
     return rub(direction, arm * sym.maximum(normal, 0.0), friction, static)
 
 
-@law(units=BRAKE_UNITS, sticks=True, passive=True, checks=BRAKE_CHECKS | {"radius": "positive", "faces": "positive"})
+@law(units=CLUTCH_UNITS, sticks=True, passive=True, checks=BRAKE_CHECKS | {"radius": "positive", "faces": "positive"})
 def clutch(direction, normal, *, friction, radius, static=0.0, faces=2.0):
     """Plates that a force N presses: slipping `tau = -mu r n N sign(w)`, joined up to `max(mu0, mu) r n N`.
 
