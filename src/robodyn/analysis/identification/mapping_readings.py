@@ -78,7 +78,7 @@ class DrivenPlaces:
         r = self.regressor
         state = ca.SX.sym("state", sum(r.function.size1_in(k) for k in range(3)))
         places = np.cumsum([0, *(r.function.size1_in(k) for k in range(3))]).tolist()
-        Y, fixed = r.function(*ca.vertsplit(state, places))
+        Y, fixed = r.function(*ca.vertsplit(state, places), ca.SX(len(r.inputs), 1))
         laws = {b.name for b in r.scenario.machine.all_blocks if b.info.disturbance}
         given = [0.0 if p.number.rpartition(".")[0] in laws else p.given for p in r.parameters]
         tau = ca.Function("needed", [state], [ca.densify(Y @ ca.DM(given) + fixed)])

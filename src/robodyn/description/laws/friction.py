@@ -145,6 +145,33 @@ def warm_friction(velocity, warmth, *, coulomb, viscous, smoothing_velocity, sof
     return {"torque": torque, "warmth_dot": (-torque * velocity - warmth) / time_constant}
 
 
+@law(
+    units=UNITS
+    | {
+        "temperature": "K",
+        "reference": "K",
+        "coulomb_slope": "{F}/K",
+        "viscous_slope": "{F} s/{x}/K",
+    },
+    checks={"coulomb": "non-negative", "viscous": "non-negative", "smoothing_velocity": "positive"},
+    disturbance=True,
+    passive=True,
+)
+def thermal_friction(
+    velocity, temperature, *, coulomb, viscous, coulomb_slope, viscous_slope, reference, smoothing_velocity
+):
+    """Friction at a temperature that something else gives, such as a sensor in the motor or the motor's heat.
+
+        tau = -(Tc + c (T - T0)) tanh(w / w0) - (B + b (T - T0)) w
+
+    Args:
+        reference: T0, at which the levels are coulomb and viscous; coulomb_slope, viscous_slope: c, b.
+    """
+    warmer = temperature - reference
+    dry, wet = coulomb + coulomb_slope * warmer, viscous + viscous_slope * warmer
+    return {"torque": -dry * sym.tanh(velocity / smoothing_velocity) - wet * velocity}
+
+
 BRISTLE_UNITS = UNITS | {
     "stiffness": "{F}/{x}",
     "damping": "{F} s/{x}",

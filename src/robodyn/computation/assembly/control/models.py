@@ -366,7 +366,7 @@ def _direct_axes(system: System, axes: Sequence[str]) -> dict[int, tuple[int, in
 # bristles, are those of steady sliding.
 
 
-Law = Callable[[Any, Any], Any]
+Law = Callable[..., Any]
 
 
 def friction_laws(values: Values, blocks: Sequence[Block], own: Mapping[str, float]) -> dict[str, list[Law]]:
@@ -400,12 +400,12 @@ def _law(block: Block, parameters: Mapping[str, Any]) -> Law:
     def results(given: Mapping[str, Any]) -> dict[str, Any]:
         return name_results(block, block.function(**{name: given[name] for name in names}))
 
-    read = [signal for name, signal in block.inputs.items() if name not in ("position", "velocity")]
+    read = {name: signal for name, signal in block.inputs.items() if name not in ("position", "velocity")}
 
-    def force(position: Any, velocity: Any) -> Any:
-        if read:
-            raise ValueError(f"friction '{block.name}' depends on the signal '{read[0]}', which no model knows")
-        given = {"position": position, "velocity": velocity, "direction": sign(velocity), **parameters}
+    def force(position: Any, velocity: Any, **signals: Any) -> Any:
+        if missing := [signal for name, signal in read.items() if name not in signals]:
+            raise ValueError(f"friction '{block.name}' depends on the signal '{missing[0]}', which no model knows")
+        given = {"position": position, "velocity": velocity, "direction": sign(velocity), **signals, **parameters}
         given |= {name: _steady(results, given, name) for name in block.state_names}
         outputs = results(given)
         return outputs["torque"] if "torque" in outputs else outputs["force"]
