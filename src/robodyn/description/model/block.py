@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
 from robodyn.base.errors import FlawList
 from robodyn.description.laws import Argument, LawInfo, arguments_of, info_of
@@ -22,6 +22,7 @@ from robodyn.description.model.fields import (
     reference_map,
     text,
 )
+from robodyn.description.model.kinds import NumberMap
 from robodyn.description.model.numbers import FrozenDict, Number, as_floats
 from robodyn.description.model.rules import check_law, check_parameters, find_law
 
@@ -274,9 +275,16 @@ class Block(Description):
         if not (self.native or self.hold or self.memory_names):
             flaws.add("hold", "is missing", "a law called in Python names its outputs there, each with a start value")
 
-    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
+    def map_numbers(self, change: NumberMap, prefix: str | None = None) -> Self:
         """The period is one number, be it a parameter of the law too."""
-        yield from {number.name: number for number in super().numbers(prefix)}.values()
+        values: dict[str, float] = {}
+
+        def change_once(number: Number) -> float:
+            if number.name not in values:
+                values[number.name] = change(number)
+            return values[number.name]
+
+        return super().map_numbers(change_once, prefix)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -290,9 +298,9 @@ class JointBlock(Block):
         "number", default=EMPTY, doc="parameter = number of the joint that it is"
     )
 
-    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
+    def map_numbers(self, change: NumberMap, prefix: str | None = None) -> Self:
         """None of its own: they are the joint's."""
-        return iter(())
+        return self
 
 
 # --------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from robodyn.description.model.fields import (
     vector,
 )
 from robodyn.description.model.joint import Freedom, Point
-from robodyn.description.model.kinds import Rename, Vector
+from robodyn.description.model.kinds import NameMap, Vector
 from robodyn.description.model.numbers import Floats, Rows, as_floats
 
 # --------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ class Look(Description, kw_only=True):
         if isinstance(self.colour, str) and not COLOUR.fullmatch(self.colour):
             flaws.add("colour", f"'{self.colour}' is no colour", 'red, green and blue as "#cc4422"')
 
-    def renamed(self, rename: Rename) -> Self:
+    def map_names(self, change: NameMap, path: str = "") -> Self:
         """Nothing refers to looks: they keep their names."""
         return self
 

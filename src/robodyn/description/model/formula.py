@@ -30,8 +30,7 @@ from robodyn.base.records import dataclass
 from robodyn.base.units import COHERENT, UnitError, UnitOfMeasure, known_unit, parse_unit
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import EMPTY, numbers, part_name, text, text_map
-from robodyn.description.model.kinds import Rename
-from robodyn.description.model.numbers import Number
+from robodyn.description.model.kinds import NameMap
 
 LONGEST, DEEPEST, MOST_PARTS = 1000, 40, 300
 """Letters of a formula, operations within operations, and numbers, names and operations together."""
@@ -429,7 +428,9 @@ class FormulaSignal(Description):
         doc="SI unit of the result, checked against the one that follows from the formula",
         absent="the one that follows",
     )
-    parameters: Mapping[str, float] = numbers(under="", default=EMPTY, doc="name = number, with its unit if it has one")
+    parameters: Mapping[str, float] = numbers(
+        "parameter_units", under="", default=EMPTY, doc="name = number, with its unit if it has one"
+    )
     parameter_units: Mapping[str, str] = text_map(default=EMPTY, doc="SI units of parameters written as plain numbers")
 
     def check(self, flaws: FlawList) -> None:
@@ -487,16 +488,11 @@ class FormulaSignal(Description):
             return unit.name or "1" if unit else ""
         return ""
 
-    def references(self, path: str = "") -> Iterator[tuple[str, str, str]]:
-        for signal in self.signals:
-            yield f"{path}.formula" if path else "formula", "signal", signal
-
-    def renamed(self, rename: Rename) -> Self:
-        def replace(word: str) -> str:
-            return word if word in self.parameters else rename("signal", word)
-
-        return self.replaced(name=rename("part", self.name), formula=rename_signals(self.formula, replace))
-
-    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
-        for key, value in self.parameters.items():
-            yield Number(f"{prefix or self.name}.{key}", value, self.parameter_units.get(key, ""))
+    def map_names(self, change: NameMap, path: str = "") -> Self:
+        """Names stand in its formula, too."""
+        place = f"{path}.formula" if path else "formula"
+        fresh = {signal: change(place, "signal", signal) for signal in self.signals}
+        same = all(signal == name for signal, name in fresh.items())
+        formula = self.formula if same else rename_signals(self.formula, lambda word: fresh.get(word, word))
+        name = change(path, "part", self.name)
+        return self if same and name == self.name else self.replaced(name=name, formula=formula)

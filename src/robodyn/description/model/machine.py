@@ -29,7 +29,7 @@ from robodyn.description.model.coordinate import (
     TriangleLength,
     mimic_constraints,
 )
-from robodyn.description.model.description import Description
+from robodyn.description.model.description import Description, Rename
 from robodyn.description.model.event import Delay
 from robodyn.description.model.fields import (
     ZERO,
@@ -45,7 +45,7 @@ from robodyn.description.model.fields import (
 from robodyn.description.model.formula import FormulaSignal
 from robodyn.description.model.interface import Interface
 from robodyn.description.model.joint import GROUND, SINGLE, Joint
-from robodyn.description.model.kinds import WORLD, Children, Rename
+from robodyn.description.model.kinds import WORLD, Children
 from robodyn.description.model.mechanism import Mechanism
 from robodyn.description.model.numbers import XYZ, Floats, check_distinct, check_name
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -257,7 +259,6 @@ class Scenario(Description, Displayed):
     initial: Mapping[str, float] = numbers(
         "state",
         dotted=True,
-        open=True,
         lists=True,
         under="initial",
         default=EMPTY,
@@ -382,7 +383,11 @@ class Scenario(Description, Displayed):
             if name not in known and not name.startswith("initial."):
                 flaws.add(name, "there is no such number", nearest(name, known))
         flaws.raise_if_any(f"scenario '{self.name}'")
-        return super().with_numbers(changes, "")
+        # Start values that were not there yet join the others, to be changed and checked with them.
+        fresh = (name.removeprefix("initial.") for name in changes if name not in known)
+        scenario = copy(self)
+        scenario.set_fields(initial={**self.initial, **dict.fromkeys(fresh, math.nan)})
+        return super(Scenario, scenario).with_numbers(changes, "")
 
 
 # --------------------------------------------------------------------------------------------------
