@@ -9,6 +9,7 @@ import casadi as ca
 
 from robodyn.base.errors import FlawList, nearest
 from robodyn.base.signals import SignalInfo as SignalInfo
+from robodyn.base.symbolic import to_column
 from robodyn.base.symbolic.tables import substitute
 
 Binding = tuple[ca.SX, str, str]
@@ -150,8 +151,8 @@ def _substitute(stage: list[Definition], needs: Needs, known: Mapping[str, ca.SX
 def _replace(expressions: list[ca.SX], bindings: list[Binding], known: Mapping[str, ca.SX]) -> list[ca.SX]:
     if not bindings or not expressions:
         return expressions
-    placeholders = ca.vertcat(*(symbol for symbol, _, _ in bindings))
-    return substitute(expressions, placeholders, ca.vertcat(*(known[signal] for _, signal, _ in bindings)))
+    placeholders = to_column(symbol for symbol, _, _ in bindings)
+    return substitute(expressions, placeholders, to_column(known[signal] for _, signal, _ in bindings))
 
 
 def suggest_signal(name: str, known: Iterable[str]) -> str:
@@ -174,9 +175,9 @@ def _find_needs(definitions: list[Definition]) -> Needs:
     if not bindings:
         return needs
     owners = [id(definition) for definition in definitions for _ in definition.outputs]
-    outputs = ca.vertcat(*(value for definition in definitions for value in definition.outputs.values()))
+    outputs = to_column(value for definition in definitions for value in definition.outputs.values())
     # A placeholder that cancels out is no dependence, and closes no loop.
-    pattern = ca.jacobian_sparsity(outputs, ca.vertcat(*(symbol for symbol, _, _ in bindings)))
+    pattern = ca.jacobian_sparsity(outputs, to_column(symbol for symbol, _, _ in bindings))
     rows, columns = pattern.get_triplet()
     pairs = dict.fromkeys((owners[row], column) for row, column in zip(rows, columns, strict=True))
     for definition, column in sorted(pairs, key=lambda pair: pair[1]):

@@ -11,6 +11,7 @@ import numpy as np
 
 from robodyn.base.signals import fits
 from robodyn.base.spatial import Pose, multiply, quaternion_from_matrix
+from robodyn.base.symbolic import to_column
 from robodyn.computation.assembly.constraints.redundancy import NOTE
 from robodyn.computation.assembly.constraints.solution import express_equations
 from robodyn.computation.assembly.contact.geometry import find_contact_points, find_touch, stop_force
@@ -71,7 +72,7 @@ def _find_orientation(motion: Motion, body: str) -> ca.SX:
     place = motion.mechanics.placements[body]
     fixed = quaternion_from_matrix(place.pose.R)
     carrier = motion.quaternions[place.link] if place.link >= 0 else (1.0, 0.0, 0.0, 0.0)
-    return ca.vertcat(*(ca.SX(part) for part in multiply(carrier, fixed)))
+    return to_column(ca.SX(part) for part in multiply(carrier, fixed))
 
 
 def _find_velocity(motion: Motion, body: str) -> ca.SX:
@@ -83,7 +84,7 @@ def _find_acceleration(motion: Motion, omega: ca.SX) -> tuple[ca.SX, Bindings]:
     """Rates of the components, d omega/dq q_dot + d omega/dv a: in the body's own axes they are those of the vector."""
     bindings: Bindings = {}
     names = [name for freedom in motion.freedoms for name in freedom.accelerations]
-    a = ca.vertcat(*(placeholder(f"value of {name}", name, bindings) for name in names))
+    a = to_column(placeholder(f"value of {name}", name, bindings) for name in names)
     return ca.jtimes(omega, motion.q, motion.q_dot) + ca.jtimes(omega, motion.v, a), bindings
 
 
@@ -194,7 +195,7 @@ class _Outside:
         # Redundant constraints: does a force in the null space of H^T reach this joint?
         if not null:
             return [""] * len(entries)
-        forces = ca.vertcat(*(self.read(name) for name in null))
+        forces = to_column(self.read(name) for name in null)
         signs = np.array([-1.0 if name.endswith(".tension") else 1.0 for name in null])
         effects = self.moved.value_somewhere(ca.jacobian(ca.vertcat(*entries), forces))
         sizes = np.linalg.norm(effects @ (signs[:, None] * np.array(list(null.values()))), axis=1)
@@ -240,8 +241,7 @@ class _Outside:
         for interface in (i for i in self.machine.interfaces if i.point is not None):
             rows = dict(zip(interface.row_names, interface.names("force"), strict=True))
             force, torque = (
-                ca.vertcat(*(self.read(rows[row]) if row in rows else ca.SX(0) for row in axes))
-                for axes in (XYZ, ROTATION)
+                to_column(self.read(rows[row]) if row in rows else ca.SX(0) for row in axes) for axes in (XYZ, ROTATION)
             )
             point = str(interface.point)
             work = work + ca.dot(force, self.moved.point_position(point))
@@ -249,7 +249,7 @@ class _Outside:
                 work = work + self._turn(point, torque)
         for contact in self.machine.contacts:
             for contact_point in find_contact_points(self.moved, contact):
-                force = ca.vertcat(*(self.read(f"{contact_point.name}.force.{axis}") for axis in XYZ))
+                force = to_column(self.read(f"{contact_point.name}.force.{axis}") for axis in XYZ)
                 # A contact pushes both bodies at the place where they touch, which does not move with either.
                 place = ca.substitute(contact_point.place, self.shifts, ca.SX.zeros(self.shifts.shape))
                 for sign, part in ((1, contact.touching), (-1, contact.against)):

@@ -27,6 +27,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
+from robodyn.base.symbolic import to_column
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly.constraints.redundancy import Evaluated, close, to_arrays
 from robodyn.computation.assembly.declarations import Ending, Guard, MemoryInfo
@@ -98,7 +99,7 @@ def make_minimal(system: System) -> System:
     begins = ca.substitute(begins, x[: n + n_v], ca.vertcat(*followed))
     # R_jj small beside the gradients: the dependent joints would run away.
     size = ca.sqrt(ca.sumsqr(equations.slopes) / len(dependent))
-    smallest = ca.mmin(ca.vertcat(*(ca.fabs(R[j, j]) for j in range(len(dependent)))))
+    smallest = ca.mmin(to_column(ca.fabs(R[j, j]) for j in range(len(dependent))))
     ends = Guard(END, -1, Ending.SINGULAR), smallest / size - SINGULAR
     return _follow_within(system, followed, ca.SX(0, 1), [ends], {START: begins})
 
@@ -124,7 +125,7 @@ def _switch_charts(system: System, equations: LoopEquations, dependent: tuple[in
         rest, best = rest - unit @ (unit.T @ rest), best + taken
     ratio = _determinant(squared(mask)) / _determinant(squared(best))
     # How far the dependent joints are from no longer following; negative beyond.
-    pivots = ca.vertcat(*(1 / inverse for inverse in factors.inverse_diagonal))
+    pivots = to_column(1 / inverse for inverse in factors.inverse_diagonal)
     margin = ca.mmin(pivots) / (ca.sumsqr(H) / H.shape[0]) - SINGULAR**2
 
     x, m, switch = system.symbols.x, system.symbols.m, f"action:{SWITCH}"

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.spatial import perpendicular_to
-from robodyn.base.symbolic import absolute, maximum, sqrt, where
+from robodyn.base.symbolic import absolute, maximum, sqrt, to_column, where
 from robodyn.computation.assembly.constraints.redundancy import (
     Redundancy,
     define_constraint_forces,
@@ -197,7 +197,7 @@ class Constrained(Rows):
     @property
     def returning(self) -> ca.SX:
         """h'' + 2 p h' + p^2 h = 0 (Baumgarte 1972)."""
-        return ca.vertcat(*(2 * self.pole * e.h_dot + self.pole**2 * e.h for e in self.equations))
+        return to_column(2 * self.pole * e.h_dot + self.pole**2 * e.h for e in self.equations)
 
     def accelerate(self, b: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Joint accelerations under b = tau - c, and the forces that keep the constraints."""
@@ -258,10 +258,10 @@ def constrain(motion: Motion, solve: Solve, known: Contribution) -> tuple[Motion
         for name in dict.fromkeys(e.constraint.name for e in traced):
             flaws.add(f"constraints.{name}", "has no effect: it holds whatever the joints do", "leave it out")
         return motion, None, read
-    H = ca.jacobian(ca.vertcat(*(e.h_dot for e in equations)), motion.v)
+    H = ca.jacobian(to_column(e.h_dot for e in equations), motion.v)
     # S = H M^-1 H^T, by one solution with the mass matrix for each row.
     mobility = build_mobility(solve, H, lambda own: STIFFER * COMPLIANCE * mean_mobility(equations, ca.vertsplit(own)))
-    active, drift = ca.vertcat(*(e.active for e in equations)), ca.vertcat(*(e.drift for e in equations))
+    active, drift = to_column(e.active for e in equations), to_column(e.drift for e in equations)
     left_out = tuple(e for e in traced if e.force in redundancy.left_out)
     own = (equations, solve, ca.SX(_choose_pole(motion)), left_out, redundancy, bindings)
     return motion, Constrained(mobility, active, drift, *own), read
@@ -293,7 +293,7 @@ def _choose_pole(motion: Motion) -> Any:
     if scenario.constraint_method.pole is not None:
         return motion.context.values["constraint_method.pole"]
     # Chosen where it is not given: faster than what moves, slower than what the solver can follow.
-    places = ca.vertcat(*(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in motion.poses))
+    places = to_column(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in motion.poses)
     reach = float(np.max(motion.values_at_start(places), initial=0.0))
     size = reach if reach > AT_ORIGIN * motion.context.size.length else motion.size
     fall = float(np.linalg.norm(np.asarray(motion.mechanism.gravity)))
@@ -388,7 +388,7 @@ def express_residuals(equations: Sequence[ConstraintEquation], bindings: Binding
 
 def _close(motion: Motion, constrained: Constrained, bindings: Bindings) -> Contribution:
     """A constraint that begins to hold stops what moves against it: an impact without rebound."""
-    rates = ca.vertcat(*(e.h_dot for e in constrained.equations))
+    rates = to_column(e.h_dot for e in constrained.equations)
     switched = {e.constraint.name: e.active for e in constrained.equations if not e.active.is_constant()}
     if not switched:
         return Contribution()
@@ -403,8 +403,8 @@ def _close(motion: Motion, constrained: Constrained, bindings: Bindings) -> Cont
 
 def project_on(motion: Motion, constrained: Constrained, bindings: Bindings) -> dict[str, Deferred]:
     """Positions and velocities put back on the constraints: two simplified Newton steps each."""
-    h = ca.vertcat(*(e.h for e in constrained.equations))
-    h_dot = ca.vertcat(*(e.h_dot for e in constrained.equations))
+    h = to_column(e.h for e in constrained.equations)
+    h_dot = to_column(e.h_dot for e in constrained.equations)
     q, v = motion.q, motion.v
     # M^-1-weighted Newton: the nearest positions in kinetic energy on h = 0, then velocities on h' = 0.
     for _ in range(2):

@@ -311,12 +311,12 @@ class Contacts(Reaction):
 
     @cached_property
     def gaps(self) -> ca.SX:
-        return ca.vertcat(*(point.gap for point in self.points))
+        return to_column(point.gap for point in self.points)
 
     @cached_property
     def rates(self) -> ca.SX:
         """Of the gaps, (k,)."""
-        return ca.vertcat(*(point.rate for point in self.points))
+        return to_column(point.rate for point in self.points)
 
     @cached_property
     def slips(self) -> ca.SX:
@@ -480,7 +480,7 @@ def find_impulse(motion: Motion, contacts: Contacts) -> tuple[Impulse, Contribut
 
 def _rebound(motion: Motion, contacts: Contacts) -> ca.SX:
     """r v_n- of the contact points that approach fast enough to rebound."""
-    restitution = ca.vertcat(*(point.restitution(motion.context.values) for point in contacts.points))
+    restitution = to_column(point.restitution(motion.context.values) for point in contacts.points)
     return where(contacts.rates < -contacts.rest_speed, restitution * contacts.rates, 0.0)
 
 
@@ -612,12 +612,12 @@ def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Co
     mobility = plain.combine(F[:n, :], E, plain.compliance[:n], leaning) if rubs else plain
     # g'' = H a + drift, and for what rests g'' + 2 r g' + r^2 g = 0 (Baumgarte). Whether a contact point pushes is
     # found from the same as how much: else one whose force has ended may go on resting.
-    back = ca.vertcat(*(2 * RETURN_RATE * point.rate + RETURN_RATE**2 * point.gap for point in points))
+    back = to_column(2 * RETURN_RATE * point.rate + RETURN_RATE**2 * point.gap for point in points)
     drift = drift[:n] + ca.vertcat(where(resting > 0.5, back, 0.0), ca.SX(n - k, 1))
     held = ca.vertcat(resting > 0.5, *(ca.repmat(point.held, len(point.used), 1) for point in dry))
     own = (tuple(points), plain, E, tuple(rubs), tuple(dry), resting, settling)
     own_jams = dict(zip(names, ca.vertsplit(jams), strict=True))
-    rest_speed = ca.vertcat(*(point.rest_speed(motion.context.values, motion.context.size) for point in points))
+    rest_speed = to_column(point.rest_speed(motion.context.values, motion.context.size) for point in points)
     memory = merge((declared, after, noted, *(rub.declared for rub in rubs)))
     sizes = ca.SX([point.size(motion.context.size) for point in points])
     more = (own_jams, rest_speed, answer, sizes, motion.context.size.length)

@@ -241,7 +241,7 @@ def _moved(rows: TaskRows, row: TaskRow, left: Mapping[str, ca.SX], wanted: Mapp
     """How far a position is from where it is wanted."""
     if not row.point or rows.frame == "world":
         return left[row.name]
-    away = ca.vertcat(*(left[f"{row.point}.position.{axis}"] for axis in XYZ))
+    away = to_column(left[f"{row.point}.position.{axis}"] for axis in XYZ)
     return from_quaternion(*wanted[row.point])[:, row.axis].T @ away
 
 
@@ -308,7 +308,7 @@ def columns_of(system: System, axes: Sequence[str], task: ModelTask) -> dict[str
         for k, name in enumerate(names)
         if name.startswith(f"{PROBE}.")
     }
-    s, y = ca.vertcat(*(system.motion.coordinates[axis] for axis in axes)), task.deviation
+    s, y = to_column(system.motion.coordinates[axis] for axis in axes), task.deviation
     k = len(system.motion.constraint_forces)
     h, h_dot = system.expressions.constraints[:k], system.expressions.constraints[k:]
     r, r_dot = task.reference, task.reference_rate
@@ -316,7 +316,7 @@ def columns_of(system: System, axes: Sequence[str], task: ModelTask) -> dict[str
     # Total time derivatives of the rates along the motion: linear in the unknown forces.
     moving, moved = ca.vertcat(q, v, r), ca.vertcat(motion, r_dot)
     s_ddot, y_ddot = (ca.jtimes(column, moving, moved) for column in (s_dot, y_dot))
-    f = ca.vertcat(*(probes[axis] for axis in axes))
+    f = to_column(probes[axis] for axis in axes)
     columns = {
         "drift": s_ddot,
         "mobility": ca.jacobian(s_ddot, f),
