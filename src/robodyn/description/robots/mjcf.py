@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import struct
+import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -246,151 +249,43 @@ def parts_of(body: XmlElement, tags: tuple[str, ...]) -> Iterator[XmlElement]:
 
 # --------------------------------------------------------------------------------------------------
 # Account of MJCF: what becomes of the elements and attributes of a model, by their tags?
-#
-# Numbers come from MuJoCo's compiled model, so that defaults, includes, units and frames are as MuJoCo itself takes
-# them.
 
 
-CONTACT = "contacts are not imported: say [contacts] in the scenario's file"
-DRAWN = "is not drawn"
-SOLVER = "belongs to MuJoCo's solver; [solver] sets robodyn's"
-SOFT = "softness of MuJoCo's constraints: robodyn's are exact, limits are watched, `stop_stiffness` gives end stops"
-COMPILED = "by MuJoCo's compiler: units, frames and defaults resolved, SI"
-POSE = "pose R, p [m] by MuJoCo's compiler"
-SHAPE = "inertia of the body by MuJoCo's compiler, where it has no <inertial>; its look"
-START = "position s = q - q_ref: 0 where the model stands; limits are watched, `stop_stiffness` gives end stops"
-MEDIUM = "forces of a fluid around the bodies are left out"
-POSES = ("pos", "quat", "euler", "axisangle", "xyaxes", "zaxis")
-DROPPED = {
-    **dict.fromkeys(["visual", "statistic", "camera", "light", "texture", "skin"], DRAWN),
-    **dict.fromkeys(["hfield", "contact", "pair", "adhesion"], CONTACT),
-    **dict.fromkeys(["extension", "plugin"], "plugins of MuJoCo are not called"),
-    "size": "sizes of MuJoCo's memory",
-    "sensor": "sensors are added to the machine: say blocks in the scenario's file",
-    "keyframe": "the robot starts where the model stands; [initial] gives other positions",
-    "custom": "has a meaning to MuJoCo's callbacks only",
-    "deformable": "deformable bodies are not imported: [bodies.NAME.beam] and its like describe flexible ones",
-    "flexcomp": "deformable bodies are not imported",
-    "muscle": "muscles have no law in robodyn",
-}
-EXPANDED = ("composite", "replicate", "attach", "asset/model")
-"""Elements that MuJoCo's compiler makes bodies of."""
-Fates = dict[str, tuple[str, str]]
-
-
-def _fates(column: str, note: str, keys: str) -> Fates:
-    return dict.fromkeys(keys.split(), (column, note))
-
-
-NAMED = _fates(READ, "", "name class childclass")
-ACTUATOR = NAMED | _fates(
-    CONVERTED,
-    "torque = gear (gain u + bias_0) + gear^2 (bias_1 q + bias_2 v), u the command",
-    "joint jointinparent tendon gear kp kv gainprm gaintype biasprm biastype dampratio inheritrange area diameter bias",
-)
-ACTUATOR |= _fates(CONVERTED, "a low_pass or limited_integrator", "dyntype dynprm timeconst actrange actlimited")
-ACTUATOR |= _fates(CONVERTED, "a delay of the command", "delay nsample interp")
-ACTUATOR |= _fates(CONVERTED, "limit of the torque: gear times it", "forcerange forcelimited")
-ACTUATOR |= _fates(CONVERTED, "gear^2 times it on the joint", "armature damping")
-ACTUATOR |= _fates(CONVERTED, "the command is 0, or the nearest that it allows", "ctrlrange ctrllimited")
-SOFTNESS = _fates(UNUSED, SOFT, "solreflimit solimplimit solreffriction solimpfriction margin")
-TENDON = NAMED | SOFTNESS | _fates(CONVERTED, "a spring on the coordinate", "stiffness damping springlength")
-TENDON |= _fates(CONVERTED, "range of the coordinate: leaving it ends the run", "range limited")
-TENDON |= _fates(UNUSED, "a law of friction on the coordinate has it", "frictionloss")
-TENDON |= _fates(UNUSED, DRAWN, "width rgba material group")
-KNOWN: dict[str, Fates] = {
-    "mujoco": _fates(READ, "", "model"),
-    **{
-        tag: {}
-        for tag in ["mujocoinclude", "include", "worldbody", "compiler", "asset", "actuator", "equality", "tendon"]
-    },
-    "default": NAMED,
-    "option": _fates(READ, "", "gravity") | _fates(UNUSED, MEDIUM, "density viscosity wind"),
-    "flag": _fates(CONVERTED, "gravity is 0 where it is disabled", "gravity"),
-    "frame": NAMED | _fates(CONVERTED, POSE, " ".join(POSES)),
-    "body": NAMED
-    | _fates(CONVERTED, f"{POSE}; our body's frame stands at the anchor of its last joint", " ".join(POSES))
-    | _fates(CONVERTED, "a constant force at the centre of mass, gravcomp times its weight", "gravcomp")
-    | _fates(CONVERTED, "it stands still: nothing moves it", "mocap"),
-    "inertial": _fates(READ, "", "mass")
-    | _fates(CONVERTED, "I = R diag R^T about the centre of mass [kg m^2]", "diaginertia fullinertia")
-    | _fates(CONVERTED, POSE, " ".join(POSES)),
-    "joint": NAMED
-    | _fates(CONVERTED, COMPILED, "type axis pos damping frictionloss armature springdamper stiffness springref")
-    | _fates(CONVERTED, f"{START} [rad or m]", "range limited ref")
-    | _fates(CONVERTED, "`effort_limit`", "actuatorfrcrange actuatorfrclimited")
-    | SOFTNESS,
-    "freejoint": NAMED,
-    "geom": NAMED
-    | _fates(
-        CONVERTED,
-        SHAPE,
-        f"type size mass density fromto mesh fitscale shellinertia {' '.join(POSES)} material rgba group",
-    )
-    | _fates(UNUSED, CONTACT, "contype conaffinity condim friction solref solimp solmix priority margin gap"),
-    "site": NAMED
-    | _fates(CONVERTED, f"a point of the body; {POSE}", f"{' '.join(POSES)} fromto")
-    | _fates(UNUSED, DRAWN, "type size rgba group material"),
-    "material": NAMED | _fates(CONVERTED, "colour #rrggbb: 255 times each, rounded", "rgba"),
-    "mesh": NAMED | _fates(CONVERTED, f"{SHAPE}: the file's full path", "file scale refpos refquat inertia"),
-    "connect": NAMED
-    | _fates(CONVERTED, "a spherical loop joint between two points", "body1 body2 anchor site1 site2 active"),
-    "weld": NAMED
-    | _fates(CONVERTED, "a fixed loop joint between two points", "body1 body2 anchor relpose site1 site2 active"),
-    "equality/joint": NAMED
-    | _fates(CONVERTED, "s_1 = c_0 + c_1 s_2, s from where the model stands", "joint1 joint2 polycoef active"),
-    "fixed": TENDON | _fates(CONVERTED, "inertia of the coordinate", "armature"),
-    "equality/tendon": NAMED
-    | _fates(CONVERTED, "s_1 = c_0 + c_1 s_2 of sums of joints", "tendon1 tendon2 polycoef active"),
-    "spatial": TENDON,
-    "spatial/site": _fates(READ, "", "site"),
-    "fixed/joint": _fates(CONVERTED, "weight of a joint in the sum", "joint coef"),
-    "dcmotor": ACTUATOR
-    | _fates(
-        CONVERTED,
-        "torque = g K i, L i_dot + R i = u - K g v, or as its controller says; cogging and LuGre on the joint's side",
-        "motorconst resistance nominal inductance lugre cogging saturation thermal input controller",
-    ),
-    "pid": ACTUATOR | _fates(CONVERTED, "gear^2 times the gains of a pid_control", "ki input imax slewmax"),
-    **dict.fromkeys(["general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder"], ACTUATOR),
-}
-REASONS = {
-    "option": SOLVER,
-    "flag": SOLVER,
-    "material": DRAWN,
-}
+@cache
+def fates_by_tag() -> tuple[dict[str, tuple[str, str]], dict[str, dict[str, tuple[str, str]]]]:
+    """Of `mjcf_account.toml`: column and note of elements that count as a whole, and of attributes, by their tags."""
+    text = files("robodyn.description.robots").joinpath("mjcf_account.toml").read_text(encoding="utf-8")
+    tables = tomllib.loads(text)
+    whole = {tag: (row["column"], row["note"]) for row in tables["elements"] for tag in row["tags"].split()}
+    attributes: dict[str, dict[str, tuple[str, str]]] = {}
+    for row in tables["attributes"]:
+        for tag in row["tags"].split():
+            fate = row["column"], row.get("note", "")
+            attributes.setdefault(tag, {}).update(dict.fromkeys(row["keys"].split(), fate))
+    return whole, attributes
 
 
 def account(root: XmlElement) -> None:
     """Put every element and attribute into its column, by its tag; parts that could not be used are marked before."""
+    whole, attributes = fates_by_tag()
     for element in root.walk():
-        if element.tag in EXPANDED or (element.parent and f"{element.parent.tag}/{element.tag}" in EXPANDED):
-            element.drop("made into bodies by MuJoCo's compiler", CONVERTED)
-        elif element.tag in DROPPED:
-            element.drop(DROPPED[element.tag])
-        fates = _known(element)
+        # Joints of tendons and equalities are others than those of bodies.
+        parent = element.parent
+        while parent is not None and parent.tag in TRANSPARENT:
+            parent = parent.parent
+        tags = [f"{parent.tag}/{element.tag}" if parent is not None else "", element.tag]
+        for tag in tags:
+            if tag in whole:
+                column, note = whole[tag]
+                element.drop(note, column)
+        fates = next((attributes[tag] for tag in tags if tag in attributes), None)
         if fates is None:
-            if element.tag in REASONS:
-                element.drop(REASONS[element.tag])
             continue
-        element.fates.setdefault("", (READ, ""))
-        whole = element.fates[""] if element.fates[""][0] == UNUSED else None
+        unused = element.fates.setdefault("", (READ, ""))
         for key in element.attributes:
-            fate = whole or fates.get(key)
-            if fate is None and element.tag == "compiler":
-                fate = (CONVERTED, "applied by MuJoCo's compiler")
-            if fate is None and element.tag in REASONS:
-                fate = (UNUSED, REASONS[element.tag])
+            fate = unused if unused[0] == UNUSED else fates.get(key, fates.get("*"))
             if fate is not None:
                 element.fates.setdefault(key, fate)
-
-
-def _known(element: XmlElement) -> Fates | None:
-    """Fates of an element's attributes; joints of tendons and equalities are others than those of bodies."""
-    parent = element.parent
-    while parent is not None and parent.tag in TRANSPARENT:
-        parent = parent.parent
-    return KNOWN.get(f"{parent.tag}/{element.tag}" if parent is not None else "", KNOWN.get(element.tag))
 
 
 # --------------------------------------------------------------------------------------------------
