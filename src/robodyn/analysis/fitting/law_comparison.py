@@ -22,7 +22,7 @@ import numpy as np
 
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.residuals import Experiment, list_experiments
-from robodyn.analysis.fitting.result import Fit
+from robodyn.analysis.fitting.result import UNSEEN, Fit
 from robodyn.analysis.identification.identify import HELD_OUT, effort_levers, plan_identification, split_rows
 from robodyn.analysis.identification.motion_rows import RegressionRows
 from robodyn.analysis.measurement.data_sheet import assess_clock
@@ -39,11 +39,11 @@ from robodyn.description.model.block import JointBlock
 
 EVEN = 2.0
 """Difference of the criterion below which two laws are as good as each other (Kass and Raftery 1995)."""
+LARGE = 1.5
+"""Ratio of held-out squares that is no chance, wherever they are."""
 SIMPLEST = "coulomb_friction"
-ELASTIC, BACKLASH, LOAD = "elastic_gear", "backlash_gear", "gear_loss"
+ELASTIC, BACKLASH = "elastic_gear", "backlash_gear"
 TOGETHER = " + "
-READING = ("gear_loss",)
-"""Laws that read more than their place."""
 
 
 @dataclass(frozen=True)
@@ -151,14 +151,21 @@ def _rank(rows: Mapping[str, ComparedLaw], held: Mapping[str, Floats], simple: F
     Args:
         held: squares of weighted residuals at held-out samples in order of time; simple: the simplest law's.
     """
+
+    def compare(law: str, other: str) -> str:
+        """A difference in a few instants, such as those of sticking, is more than chance if it is large."""
+        ratio = float(np.nanmean(held[law]) / max(float(np.nanmean(held[other])), 1e-300))
+        verdict = compare_squares(held[law], held[other])
+        return WORSE if verdict == SAME and ratio > LARGE else verdict
+
     best = min(rows, key=lambda law: rows[law].bic)
     # The simplest of those that predict held-out data as well as the one that the criterion prefers.
-    equals = [law for law in rows if compare_squares(held[law], held[best]) != WORSE]
+    equals = [law for law in rows if compare(law, best) != WORSE]
     best = min([best, *equals], key=lambda law: (rows[law].parameters, rows[law].bic))
     ranked = []
     for law, row in sorted(rows.items(), key=lambda pair: (pair[0] != best, pair[1].bic)):
         gain = None if simple is None else 1 - float(np.nanmean(held[law]) / np.nanmean(simple))
-        than_best = compare_squares(held[law], held[best]) if law != best else ""
+        than_best = compare(law, best) if law != best else ""
         ranked.append(replace(row, gain=gain, than_best=than_best))
     return ranked
 
@@ -199,7 +206,7 @@ def _with_friction(
         changed.append(Block(block.name, block.law, block.on, parameters=block.parameters) if own else block)
     for law, parameters in laws:
         for place, numbers in parameters.items():
-            read = inputs.get(place, {}) if law in READING else {}
+            read = inputs.get(place, {}) if "load" in _argument_names(law) else {}
             changed.append(Block(f"{place}.{law}", law, place, read, numbers))
     return scenario.replaced(machine=scenario.machine.with_all_blocks(changed))
 
@@ -227,18 +234,26 @@ LEVELS = ("coulomb", "viscous")
 """Numbers of laws that stand alone; others act beside the best of these."""
 
 
-def comparable_laws() -> tuple[str, ...]:
-    """Laws that are disturbances of one axis, functions of its motion and load, with numbers of known meaning."""
+def comparable_laws(simulated: bool = False) -> tuple[str, ...]:
+    """Laws that are disturbances of one axis and depend on its motion and load, with numbers of known meaning.
+
+    Args:
+        simulated: laws for simulations: those with states and gears too, but no waves, whose order a simulation cannot
+            scan for; by inverse dynamics those that are functions of the motion.
+    """
     found = []
     for name, function in known_laws().items():
         info = info_of(function)
-        arguments = [argument for argument in arguments_of(function) if argument.name != "direction"]
+        own = {"direction", *info.states, *info.memory}
+        arguments = [argument for argument in arguments_of(function) if argument.name not in own]
         signals = [one.name for one in arguments if not one.keyword_only and not one.has_default]
         numbers = [one.name for one in arguments if one.keyword_only and not one.has_default]
-        alone = info.disturbance and not info.states and not info.memory and not info.sticks
-        if alone and {*signals} <= {*SIGNALS} and {*numbers} <= {*GUESSES}:
+        known = info.disturbance and {*signals} <= {*SIGNALS} and {*numbers} <= {*GUESSES}
+        direct = not info.states and not info.memory and not info.sticks
+        if known and ("order" not in numbers if simulated else direct):
             found.append(name)
-    return tuple(sorted(found, key=lambda name: (not _stands_alone(name), name)))
+    found.sort(key=lambda name: (not _stands_alone(name), name))
+    return (*found, ELASTIC, BACKLASH) if simulated else tuple(found)
 
 
 def _numbers_of(law: str) -> list[str]:
@@ -575,16 +590,10 @@ def _judge_team(
 # Laws that contain the simplest one start from what that one found.
 
 
-LAWS = (
-    SIMPLEST, "viscous_friction", "stick_friction", "two_way_stick_friction", "stribeck_friction", "lugre_friction",
-    "warm_friction", LOAD, ELASTIC, BACKLASH,
-)  # fmt: skip
-
-
 def compare_laws(
     scenario: Scenario,
     data: Run | Experiment | Sequence[Run | Experiment],
-    laws: Sequence[str] = LAWS,
+    laws: Sequence[str] | None = None,
     *,
     free: Sequence[str] = (),
     held_out: float = 0.25,
@@ -594,6 +603,7 @@ def compare_laws(
     """Laws of friction and gears by fits of simulations; those that the data cannot tell come last, with the reason.
 
     Args:
+        laws: names; by default all of `comparable_laws(simulated=True)`.
         free: numbers that are fitted beside those of the laws, such as a mass.
         link_side: measured positions and speeds of joints that are taken behind an elastic gear; others are motors'.
         settings: of `fit_parameters`.
@@ -601,8 +611,9 @@ def compare_laws(
     Raises:
         ModelError: where the scenario has no friction, or a law is not known.
     """
-    flaws = FlawList()
-    flaws.add_unknown(laws, LAWS, "is none of the laws to compare")
+    known, flaws = comparable_laws(simulated=True), FlawList()
+    laws = laws or known
+    flaws.add_unknown(laws, known, "is none of the laws to compare")
     if not 0 < held_out < 1:
         flaws.add("held_out", f"must be above 0 and below 1, is {held_out:g}", "laws are judged by it")
     blocks = _friction_blocks(scenario)
@@ -618,13 +629,22 @@ def compare_laws(
             places[k] = replace(place, coulomb=coulomb, viscous=viscous)
 
     # The simplest law first: others begin with its levels, and with what else was free.
-    counts, fits, failures = dict[str, int](), dict[str, Fit](), dict[str, str]()
+    counts, fits, failures, guessed = dict[str, int](), dict[str, Fit](), dict[str, str](), dict[str, str]()
     for law in dict.fromkeys([SIMPLEST, *laws]):
         try:
             proposal, names, renamed = _propose(law, scenario, blocks, places, link_side)
             names += free
             counts[law] = len(names)
-            fits[law] = _fit(proposal, names, experiments, renamed, settings)
+            try:
+                fits[law] = _fit(proposal, names, experiments, renamed, settings)
+            except ModelError as error:
+                # What the data do not tell of a law, such as a bristle's damping, stays as guessed.
+                mute = {flaw.path for flaw in error.flaws if flaw.what.startswith(UNSEEN)} & {*names} - {*free}
+                if not mute or len(mute) < len(error.flaws):
+                    raise
+                names = [name for name in names if name not in mute]
+                counts[law], guessed[law] = len(names), f"left as guessed: {', '.join(sorted(mute))}"
+                fits[law] = _fit(proposal, names, experiments, renamed, settings)
         except ModelError as error:
             failures[law] = "; ".join(map(str, error.flaws))
             continue
@@ -652,7 +672,8 @@ def compare_laws(
         rows_held = [np.where(np.isfinite(x).any(axis=1), np.nansum(x, axis=1), np.nan) for x in both[1]]
         held[law] = np.concatenate(rows_held)
     n = _independent(fits[min(means, key=lambda law: means[law][0])])
-    rows = {law: _judge(law, _remark(fit), counts[law], n, means[law]) for law, fit in fits.items()}
+    remarks = {law: "; ".join(filter(None, (guessed.get(law), _remark(fit)))) for law, fit in fits.items()}
+    rows = {law: _judge(law, remarks[law], counts[law], n, means[law]) for law, fit in fits.items()}
     return LawComparison((*_rank(rows, held, held.get(SIMPLEST)), *failed))
 
 
@@ -706,10 +727,11 @@ def _propose(
     link_side: Sequence[str],
 ) -> tuple[Scenario, list[str], dict[str, str]]:
     """The scenario with one law on all places, the numbers that are fitted, and signals that data name otherwise."""
-    friction = SIMPLEST if law in (ELASTIC, BACKLASH, LOAD) else law
-    laws = [(friction, {place.name: _first_values(friction, place) for place in places})]
-    if law == LOAD:
-        laws.append((LOAD, {place.name: _first_values(LOAD, place) for place in places}))
+    geared = law in (ELASTIC, BACKLASH)
+    alone = not geared and _stands_alone(law)
+    team = [law] if alone else [SIMPLEST] if geared else [SIMPLEST, law]
+    laws = [(one, {place.name: _first_values(one, place) for place in places}) for one in team]
+    if any("load" in _argument_names(one) for one in team):
         what = "has no drive, or more than one, whose force could be the load"
         if undriven := [Flaw(place.name, what) for place in places if not place.drive]:
             raise ModelError(undriven, "comparison of laws")
@@ -719,7 +741,7 @@ def _propose(
         for place, keys in numbers.items():
             free += [f"{place}.{name}.{key}" for key in keys if key != "smoothing_velocity"]
     renamed: dict[str, str] = {}
-    if law in (ELASTIC, BACKLASH):
+    if geared:
         gears = {place.name: _first_gear(proposal, place, law == BACKLASH) for place in places}
         proposal = proposal.replaced(machine=with_elastic_joints(proposal.machine, gears))
         of_gear = ("stiffness", "damping", "gap") if law == BACKLASH else ("stiffness", "damping")
