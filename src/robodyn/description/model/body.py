@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,12 +15,12 @@ from robodyn.base.errors import FlawList, nearest
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import (
     IDENTITY,
+    Y_AXIS,
     Z_AXIS,
     ZERO,
     array,
     child,
     children,
-    choice,
     file,
     flag,
     part_name,
@@ -38,9 +38,6 @@ from robodyn.description.model.numbers import Floats, Rows, as_floats
 
 # --------------------------------------------------------------------------------------------------
 # Shapes of contacts: what can touch, and what can be touched? All hang on named points.
-
-
-Y_AXIS = (0.0, 1.0, 0.0)
 
 
 class Ball(Description):
@@ -136,6 +133,7 @@ class Look(Description, kw_only=True):
     """What all looks have: a name, their place on the body, a colour."""
 
     NOUN = "look"
+    kind: ClassVar[str]
 
     name: str = part_name()
     origin: Floats = place(default=ZERO, suffixes=(), doc="of its middle, of a mesh of its origin, in the body's frame")
@@ -153,34 +151,29 @@ class Look(Description, kw_only=True):
 
 
 class BoxLook(Look, kw_only=True):
-    MARKS = ("kind=box",)
-    kind: str = choice(("box",), default="box")
+    MARKS, kind = ("kind=box",), "box"
     size: Floats = vector("m", suffixes=(), positive=True, doc="lengths of its edges")
 
 
 class CylinderLook(Look, kw_only=True):
-    MARKS = ("kind=cylinder",)
-    kind: str = choice(("cylinder",), default="cylinder")
+    MARKS, kind = ("kind=cylinder",), "cylinder"
     radius: float = quantity("m", positive=True, named=False)
     length: float = quantity("m", positive=True, named=False, doc="along its z axis")
 
 
 class CapsuleLook(Look, kw_only=True):
-    MARKS = ("kind=capsule",)
-    kind: str = choice(("capsule",), default="capsule")
+    MARKS, kind = ("kind=capsule",), "capsule"
     radius: float = quantity("m", positive=True, named=False)
     length: float = quantity("m", positive=True, named=False, doc="between the middles of its round ends, along z")
 
 
 class SphereLook(Look, kw_only=True):
-    MARKS = ("kind=sphere",)
-    kind: str = choice(("sphere",), default="sphere")
+    MARKS, kind = ("kind=sphere",), "sphere"
     radius: float = quantity("m", positive=True, named=False)
 
 
 class MeshLook(Look, kw_only=True):
-    MARKS = ("kind=mesh",)
-    kind: str = choice(("mesh",), default="mesh")
+    MARKS, kind = ("kind=mesh",), "mesh"
     file: str = file(doc="STL, OBJ, DAE or glTF file, from the folder of the scenario's file; kept by its full path")
     scale: Floats = vector("", suffixes=(), default=(1.0, 1.0, 1.0), doc="factors along its axes: 0.001 of millimetres")
 

@@ -10,7 +10,7 @@ from robodyn.base.errors import FlawList, nearest
 from robodyn.description.laws import info_of
 from robodyn.description.model.body import Ball, Box, HeightField, Plane, Rim, Touched, Touching
 from robodyn.description.model.description import Description
-from robodyn.description.model.fields import EMPTY, child, law_or_name, numbers, part_name, quantity, vector
+from robodyn.description.model.fields import EMPTY, child, declare_as, law_or_name, numbers, part_name, quantity, vector
 from robodyn.description.model.numbers import Floats, FrozenDict, as_floats, check_finite
 from robodyn.description.model.rules import check_law, check_parameters, find_law
 
@@ -138,10 +138,8 @@ class RigidContact(ContactPair):
     rest_speed: float = quantity(
         "m/s", positive=True, default=1e-3, doc="speed of approach below which bodies stay in touch"
     )
-    friction: Callable[..., Any] | str | None = law_or_name(default=None, doc=FRICTION, absent="smooth surfaces")
-    friction_parameters: Mapping[str, float] = numbers(
-        "friction", under="friction", default=EMPTY, doc="of that law", absent=OWN
-    )
+    friction: Callable[..., Any] | str | None = declare_as(Contact, "friction")
+    friction_parameters: Mapping[str, float] = declare_as(Contact, "friction_parameters")
 
     def check(self, flaws: FlawList) -> None:
         self._check_shapes(flaws)

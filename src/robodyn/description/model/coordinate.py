@@ -12,6 +12,7 @@ from robodyn.base.errors import FlawList, nearest
 from robodyn.description.model.constraint import LinearConstraint, check_ends
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import (
+    X_AXIS,
     Z_AXIS,
     choice,
     part_name,
@@ -35,9 +36,6 @@ from robodyn.description.model.numbers import Floats
 #
 # A coordinate may have a `range`, its stroke: (lower, upper) in its own unit. A start outside is an error; a run that
 # leaves it ends there, out of reach.
-
-
-X_AXIS = (1.0, 0.0, 0.0)
 
 
 class Stroke(Vector):

@@ -14,6 +14,7 @@ Names are signals or parameters; one with a hyphen stands in single quotes.
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -93,16 +94,16 @@ OPERATIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "or": (2, sym.logical_or),
     "and": (2, sym.logical_and),
     "not": (1, sym.logical_not),
-    "<": (2, lambda a, b: a < b),
-    "<=": (2, lambda a, b: a <= b),
-    ">": (2, lambda a, b: a > b),
-    ">=": (2, lambda a, b: a >= b),
-    "+": (2, lambda a, b: a + b),
-    "-": (2, lambda a, b: a - b),
-    "*": (2, lambda a, b: a * b),
-    "/": (2, lambda a, b: a / b),
+    "<": (2, operator.lt),
+    "<=": (2, operator.le),
+    ">": (2, operator.gt),
+    ">=": (2, operator.ge),
+    "+": (2, operator.add),
+    "-": (2, operator.sub),
+    "*": (2, operator.mul),
+    "/": (2, operator.truediv),
     "^": (2, _power),
-    "negative": (1, lambda a: -a),
+    "negative": (1, operator.neg),
 }
 FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     **{name: (1, getattr(sym, name)) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh")},

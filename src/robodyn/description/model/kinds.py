@@ -22,7 +22,6 @@ from robodyn.description.model.numbers import (
     as_floats,
     check_count,
     check_finite,
-    check_flag,
     check_name,
     check_rotation,
     check_text,
@@ -133,7 +132,8 @@ class Texts(FieldKind):
 @dataclass(frozen=True)
 class Flag(FieldKind):
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
-        check_flag(flaws, path, value)
+        if not isinstance(value, bool):
+            flaws.add(path, f"must be true or false, is {value!r}")
         return value
 
 

@@ -262,7 +262,7 @@ class MjcfWriter(RobotWriter):
     def put_look(self, element: Element, body: Body, look: Look) -> None:
         account = next(e for e in self.part("body", body.name).all("look") if e.attributes["name"] == look.name)
         words: dict[str, str] = {"name": self.own_name(f"{body.name}_{look.name}")}
-        kind: str = look.kind  # type: ignore[attr-defined]
+        kind = look.kind
         if isinstance(look, MeshLook):
             reason = self.unreadable(Path(look.file))
             if reason:

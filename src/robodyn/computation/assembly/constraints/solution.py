@@ -366,26 +366,6 @@ def trace_constraint_signals(motion: Motion, constrained: Constrained, lam: ca.S
     )
 
 
-@dataclass(frozen=True)
-class ConstraintResiduals:
-    """Of all constraint equations: h, h', the drift of h'', and whether each holds."""
-
-    h: tuple[Deferred, ...] = ()
-    h_dot: tuple[Deferred, ...] = ()
-    drift: tuple[Deferred, ...] = ()
-    active: tuple[Deferred, ...] = ()
-
-
-def express_residuals(equations: Sequence[ConstraintEquation], bindings: Bindings) -> ConstraintResiduals:
-    """Zero of equations that do not hold."""
-    return ConstraintResiduals(
-        h=tuple(Deferred(where(e.active, e.h, 0.0), bindings) for e in equations),
-        h_dot=tuple(Deferred(where(e.active, e.h_dot, 0.0), bindings) for e in equations),
-        drift=tuple(Deferred(ca.SX(where(e.active, e.drift, 0.0)), bindings) for e in equations),
-        active=tuple(Deferred(where(e.active, 1.0, 0.0), {}) for e in equations),
-    )
-
-
 def _close(motion: Motion, constrained: Constrained, bindings: Bindings) -> Contribution:
     """A constraint that begins to hold stops what moves against it: an impact without rebound."""
     rates = to_column(e.h_dot for e in constrained.equations)
