@@ -25,7 +25,6 @@ from robodyn.computation.assembly.contact.compliant import (
     ContactForce,
     check_moves,
     define_contact_signals,
-    own_name,
     trace_contact,
 )
 from robodyn.computation.assembly.contact.geometry import (
@@ -590,7 +589,7 @@ def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Co
     points += find_end_stops(motion)
     if not points or not _check_rest(motion, points):
         return None, Contribution()
-    resting, declared = _remember([own_name(point, "rests") for point in points], 0.0)
+    resting, declared = _remember([f"{point.name}.rests" for point in points], 0.0)
     settling, after = _remember([SETTLING], 1.0)
     names = list(dict.fromkeys(point.contact.name for point in points))
     jams, noted = _remember([f"{name}.{JAMS}" for name in names], 0.0)
@@ -656,7 +655,7 @@ def _trace_friction(motion: Motion, points: list[RigidPoint], resting: ca.SX) ->
         used = [axis for axis in range(2) if np.linalg.norm(gradients[axis] * speeds) > IDLE * length]
         rows = slice(first, first + len(used))
         mu = ca.SX(context.values[f"{point.contact.name}.friction.coefficient"])
-        names = [own_name(point, f"slides{axis + 1}") for axis in used] if point.contact.sticks else []
+        names = [f"{point.name}.slides{axis + 1}" for axis in used] if point.contact.sticks else []
         direction, memory = _remember(names, 0.0)
         rest_speed = point.rest_speed(context.values, context.size) if names else ca.SX(0)
         one = RoughPoint(point, i, rows, used, slips[used], mu, direction, rest_speed, resting[i] > 0.5, length)
