@@ -46,10 +46,10 @@ from robodyn.computation.simulation.batch import (
     make_pack,
     why_no_lanes,
 )
-from robodyn.computation.simulation.compiled import CompiledSystem, Tick
+from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.outcomes import describe_failure, describe_outcome, describe_stop
 from robodyn.computation.simulation.rollout import STEPS
-from robodyn.computation.simulation.run_functions import LANES, MORE_LANES, choose_signals, plan_ticks
+from robodyn.computation.simulation.run_functions import LANES, MORE_LANES, choose_signals, is_due, plan_ticks
 from robodyn.computation.simulation.step_equations import FUSED_STEPS
 from robodyn.description.model import Solver
 
@@ -255,14 +255,10 @@ def plan_legs(system: System, solver: Solver, step: float) -> tuple[Leg, ...]:
         return ()
     planned, _ = plan_ticks(system)
     # Ticks from the first step on, and those of the two steps after it.
-    due = [tuple(str(tick.function) for tick in planned if _is_due(tick, k)) for k in range(1, 3 * count + 1)]
+    due = [tuple(str(tick.function) for tick in planned if is_due(tick, k)) for k in range(1, 3 * count + 1)]
     if due[:count] != due[count : 2 * count] or due[:count] != due[2 * count :]:
         return ()
     return tuple(Leg(k * period, period / parts, parts, ticks) for k, ticks in enumerate(due[:count]))
-
-
-def _is_due(tick: Tick, number: int) -> bool:
-    return number >= tick.offset and (number - tick.offset) % tick.period == 0
 
 
 def why_not_together(compiled: CompiledSystem, solver: Solver, step: float) -> str:
@@ -415,7 +411,7 @@ class SteppedBatch(SteppedRobots):
         lengths = np.full(len(rows), self.legs[0].h)
         self.held[rows] = np.column_stack([values[:, self.changing], np.zeros(len(rows)), lengths])
         some, (ticks, _) = self._robots(rows), plan_ticks(self.system)
-        some.sample(Leg(0.0, 0.0, 0, tuple(str(tick.function) for tick in ticks if _is_due(tick, 0))))
+        some.sample(Leg(0.0, 0.0, 0, tuple(str(tick.function) for tick in ticks if is_due(tick, 0))))
         some.look(0.0)
         self.m[rows], self.seen[rows] = some.m, some.seen
 

@@ -197,7 +197,7 @@ SCHEMAS: dict[type, Callable[[Any], Schema]] = {
     kinds.Flag: lambda kind: BOOLEAN,
     kinds.Choice: lambda kind: {"enum": list(kind.options)},
     kinds.Count: _count,
-    kinds.Texts: lambda kind: _list(STRING),
+    kinds.Texts: lambda kind: _list({"enum": list(kind.options)} if kind.options else STRING),
     kinds.Quantity: lambda kind: NUMBER,
     kinds.Quantities: lambda kind: {"anyOf": [NUMBER, _list(NUMBER)]},
     kinds.Vector: _vector,

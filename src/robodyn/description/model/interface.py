@@ -11,12 +11,11 @@ this one are signals; what comes in are numbers, so that a run can be given new 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Self
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base.errors import FlawList
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import EMPTY, choice, flag, numbers, part_name, quantities, reference, texts
 from robodyn.description.model.kinds import NumberMap
@@ -54,6 +53,7 @@ class Interface(Description):
         "row",
         default=None,
         empty=False,
+        options=XYZ,
         doc="with `point`, without its rotation: directions that are coupled, for a planar machine those of its plane",
         absent='`"x"`, `"y"`, `"z"`',
     )
@@ -81,11 +81,6 @@ class Interface(Description):
                 flaws.add("rows", "has no effect on a joint or coordinate", "name a point")
             if self.rotates:
                 flaws.add("rows", "cannot be chosen where the rotation is coupled too", "leave out rows, or rotates")
-            for row, count in Counter(self.rows).items():
-                if count > 1:
-                    flaws.add("rows", f"'{row}' is there twice")
-                if row not in XYZ:
-                    flaws.add("rows", f"'{row}' is unknown", nearest(row, XYZ))
         if flaws.found:
             return
         self._set_row_values(flaws, "stiffness")

@@ -7,6 +7,7 @@ What follows from a kind: the check when a description is made (`accept`), its n
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any
@@ -116,16 +117,22 @@ class File(AnyText):
 
 @dataclass(frozen=True)
 class Texts(FieldKind):
-    """A list of texts: patterns, or names that nobody checks."""
+    """A list of texts: patterns, names that nobody checks, or some of several words, each once."""
 
     noun: str = "text"
     empty: bool = True
+    options: tuple[str, ...] = ()
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
         if not check_texts(flaws, path, value, f"{self.noun}s"):
             return value
         if not (self.empty or tuple(value)):
             flaws.add(path, f"must name at least one {self.noun}")
+        for name, count in Counter(value if self.options else ()).items():
+            if count > 1:
+                flaws.add(path, f"'{name}' is there twice")
+            if name not in self.options:
+                flaws.add(path, f"'{name}' is unknown", nearest(name, self.options))
         return tuple(value)
 
 
