@@ -514,6 +514,13 @@ class System:
             values[places[name]] = value
         return values
 
+    def parameter_rows(self, columns: Mapping[str, Any], count: int) -> np.ndarray:
+        """Values of the tunable parameters of so many runs, a row each, with some columns changed."""
+        rows = np.tile(self.described_values, (count, 1))
+        for name, column in columns.items():
+            rows[:, self.places[name]] = column
+        return rows
+
     @cached_property
     def n_q(self) -> int:
         """Number of position coordinates; an orientation has four."""

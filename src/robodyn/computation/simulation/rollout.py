@@ -168,7 +168,4 @@ def _values(flaws: FlawList, system: System, parameters: Mapping[str, Any]) -> n
             flaws.add(name, f"must have one value or {count}, has the shape {values.shape}")
     if flaws.found:
         return np.zeros((1, len(place)))
-    rows = np.tile(system.described_values, (count, 1))
-    for name, values in columns.items():
-        rows[:, place[name]] = values
-    return rows
+    return system.parameter_rows(columns, count)
