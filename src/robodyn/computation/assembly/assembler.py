@@ -94,31 +94,31 @@ def assemble(
 def _trace(context: Context, linearise: Linearise | None, asked: Sequence[str]) -> tuple[Contribution, Dynamics | None]:
     """The contributions of all parts, and how the mechanism moves, if there is one."""
     mechanism = context.scenario.machine.mechanism
-    known = Contribution(signals={"time": SignalInfo("time", "s")}, symbols={"time": context.time})
+    contributions = Contribution(signals={"time": SignalInfo("time", "s")}, symbols={"time": context.time})
     if mechanism:
         motion, joints = trace_kinematics(context, mechanism)
-        known += joints
-    known += trace_blocks(context, known)
-    known += trace_formulas(context, known.units)
-    known += trace_delays(context, known.units)
-    known += refer_to_nominal(context)
+        contributions += joints
+    contributions += trace_blocks(context, contributions)
+    contributions += trace_formulas(context, contributions.units)
+    contributions += trace_delays(context, contributions.units)
+    contributions += refer_to_nominal(context)
     if mechanism and linearise:
         p = to_column(context.values.symbols)
-        motion, known = replace_mechanics(motion, linearise(context.time, motion.q, motion.v, p), known)
-    known += declare_constraints(context)
+        motion, contributions = replace_mechanics(motion, linearise(context.time, motion.q, motion.v, p), contributions)
+    contributions += declare_constraints(context)
     # Actions write states and memory by name. A constraint that none of them switches is a constant in the dynamics.
-    known += trace_events(context, known)
-    known += locate_crossings(context, known) + guard_laws(context, known)
+    contributions += trace_events(context, contributions)
+    contributions += locate_crossings(context, contributions) + guard_laws(context, contributions)
     if not mechanism:
-        return known, None
+        return contributions, None
     # All forces but those of reactions are signals by now: accelerations are solved for with placeholders of them.
-    dynamics, moved = trace_dynamics(motion, known, solvable=check_inertia(motion))
-    known += moved
+    dynamics, moved = trace_dynamics(motion, contributions, solvable=check_inertia(motion))
+    contributions += moved
     motion = dynamics.motion
-    known += guard_ranges(motion) + watch_joint_limits(motion, known)
-    known += trace_joint_reactions(motion, known, dynamics.null_forces, asked)
-    known += define_body_signals(motion, known, asked)
-    return known, dynamics
+    contributions += guard_ranges(motion) + watch_joint_limits(motion, contributions)
+    contributions += trace_joint_reactions(motion, contributions, dynamics.null_forces, asked)
+    contributions += define_body_signals(motion, contributions, asked)
+    return contributions, dynamics
 
 
 def _build(context: Context, whole: Contribution, resolved: Resolved, dynamics: Dynamics | None) -> System:
@@ -179,14 +179,14 @@ def _collect_discrete(context: Context, whole: Contribution, symbols: Symbols, e
 
 
 def _check_initial(context: Context, whole: Contribution) -> None:
-    known = [info.name for info in whole.states] + [info.name for info in whole.memory if not info.hidden]
+    states = [info.name for info in whole.states] + [info.name for info in whole.memory if not info.hidden]
     directions, sides = [element.direction.name() for element in whole.sticking], located_sides(context)
     for name in context.scenario.initial:
         if name in (*directions, *sides):
             how = "from the speed at the start" if name in directions else "at the start"
             context.flaws.add(f"initial.{name}", f"is found {how}", "leave it out")
-        elif name not in known:
-            context.flaws.add(f"initial.{name}", "there is no such state", nearest(name, known))
+        elif name not in states:
+            context.flaws.add(f"initial.{name}", "there is no such state", nearest(name, states))
 
 
 # --------------------------------------------------------------------------------------------------

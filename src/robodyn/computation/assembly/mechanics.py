@@ -220,22 +220,26 @@ class Dynamics:
         return self.constrained.redundancy.null_forces if self.constrained else EMPTY
 
 
-def accelerate(motion: Motion, tau: ca.SX, known: Contribution, bindings: Bindings) -> tuple[Dynamics, Contribution]:
+def accelerate(
+    motion: Motion, tau: ca.SX, contributions: Contribution, bindings: Bindings
+) -> tuple[Dynamics, Contribution]:
     """Solve for the accelerations and the forces that keep constraints, friction and contacts.
 
     Args:
-        tau: joint torques of all that does not depend on these; known: contributions so far; bindings: of tau.
+        tau: joint torques of all that does not depend on these; contributions: those so far; bindings: of tau.
     """
     tree = motion.mechanics.tree
     c = motion.linear.bias if motion.linear else ca.SX(bias(tree, motion.q, motion.v))
     solve = _mass_solver(motion)
-    motion, constrained, read = constrain(motion, solve, known)
-    bindings = _join(bindings, constrained.bindings if constrained else {}, *(e.bindings for e in known.sticking))
+    motion, constrained, read = constrain(motion, solve, contributions)
+    bindings = _join(
+        bindings, constrained.bindings if constrained else {}, *(e.bindings for e in contributions.sticking)
+    )
     # Friction and contacts act on the constrained mechanism; what would happen without them decides what they hold.
-    reactions, declared = _react(motion, tau - c, solve, constrained, known)
+    reactions, declared = _react(motion, tau - c, solve, constrained, contributions)
     parts = [read, declared]
     if reactions:
-        parts.append(_trace_reactions(motion, reactions, known, bindings))
+        parts.append(_trace_reactions(motion, reactions, contributions, bindings))
         tau = tau + reactions.torques()
     # M a = tau - c + H^T lam, H a = -drift - returning: constraints answer to all other forces, reactions among them.
     applied, q_dot = tau, motion.q_dot
@@ -248,7 +252,7 @@ def accelerate(motion: Motion, tau: ca.SX, known: Contribution, bindings: Bindin
         parts.append(trace_constraint_signals(motion, constrained, lam, bindings))
         if motion.context.scenario.constraint_method.method == "projection":
             projection = project_on(motion, constrained, bindings)
-    if reactions and known.sticking:
+    if reactions and contributions.sticking:
         a = reactions.hold_joints(a)
         # Not even the last digits of a speed, as implicit methods leave them, may move what is held.
         q_dot = position_rates(tree, motion.q, reactions.hold_joints(motion.v))  # type: ignore[arg-type]
@@ -260,17 +264,17 @@ def _join(*groups: Bindings) -> dict[str, Binding]:
 
 
 def _react(
-    motion: Motion, b: ca.SX, solve: Solve, constrained: Constrained | None, known: Contribution
+    motion: Motion, b: ca.SX, solve: Solve, constrained: Constrained | None, contributions: Contribution
 ) -> tuple[Reactions | None, Contribution]:
     """Friction that sticks and rigid contacts.
 
     Args:
         b: tau - c; solve: M^-1.
     """
-    if not known.sticking and not motion.context.scenario.machine.rigid_parts:
+    if not contributions.sticking and not motion.context.scenario.machine.rigid_parts:
         return None, Contribution()
     a = constrained.accelerate(b)[0] if constrained else solve(b)
-    sticking, warned = build_sticking(motion, known.sticking, known.units, a, solve, constrained)
+    sticking, warned = build_sticking(motion, contributions.sticking, contributions.units, a, solve, constrained)
     if constrained:
         contacts, declared = build_contacts(motion, constrained.respond, constrained.constraint_force)
     else:
@@ -279,14 +283,16 @@ def _react(
     return Reactions(parts, a) if parts else None, warned + declared
 
 
-def _trace_reactions(motion: Motion, reactions: Reactions, known: Contribution, bindings: Bindings) -> Contribution:
+def _trace_reactions(
+    motion: Motion, reactions: Reactions, contributions: Contribution, bindings: Bindings
+) -> Contribution:
     """Signals, events and modes of friction that sticks and of rigid contacts."""
     columns = (reactions.parts, reactions.split(reactions.forces), reactions.split(reactions.deciding_forces))
     events = merge(
-        EVENTS[type(part)](motion, part, *forces_of_part, known, bindings)
+        EVENTS[type(part)](motion, part, *forces_of_part, contributions, bindings)
         for part, *forces_of_part in zip(*columns, strict=True)
     )
-    return events + trace_modes(motion, reactions, known + events, bindings)
+    return events + trace_modes(motion, reactions, contributions + events, bindings)
 
 
 def _mass_solver(motion: Motion) -> Solve:
@@ -312,17 +318,17 @@ MUCH_WORK = 1e3
 """Work [J], of a machine of 1 kg and 1 m, as a nominal magnitude: errors count far less than those of the motion."""
 
 
-def trace_dynamics(motion: Motion, known: Contribution, solvable: bool) -> tuple[Dynamics, Contribution]:
+def trace_dynamics(motion: Motion, contributions: Contribution, solvable: bool) -> tuple[Dynamics, Contribution]:
     """Accelerations under all forces, and the signals of both and of the energies.
 
     Args:
-        known: contributions so far; solvable: False where a joint without inertia has been reported: the rest is then
-            still checked.
+        contributions: those so far; solvable: False where a joint without inertia has been reported: the rest is
+            still checked then.
     """
     # Forces that do not depend on accelerations: of blocks on joints and coordinates, by placeholders of their signals,
     bindings: dict[str, Binding] = {}
     forces: dict[str, ca.SX] = {}
-    for target, signal in known.forces:
+    for target, signal in contributions.forces:
         force = placeholder(f"{target}.force from {signal}", signal, bindings)
         forces[target] = forces.get(target, 0) + force
     tau, loads, parts = motion.joint_forces(forces), ca.SX(0, 1), list[Contribution]()
@@ -333,20 +339,20 @@ def trace_dynamics(motion: Motion, known: Contribution, solvable: bool) -> tuple
         tau = tau + loads + driven.expression + pushed
         bindings |= driven.bindings
         parts += [Contribution(read=(driven.bindings,)), contacts]
-    motion, incoming, interfaces = trace_interfaces(motion, known.units)
+    motion, incoming, interfaces = trace_interfaces(motion, contributions.units)
     tau, parts = tau + incoming, [*parts, interfaces]
 
     # Accelerations, and the forces that answer to them.
     dynamics = Dynamics(motion, ca.SX.zeros(motion.v.numel()), motion.q_dot, tau, tau, bindings)
     if solvable:
-        dynamics, reacting = accelerate(motion, tau, merge((known, *parts)), bindings)
+        dynamics, reacting = accelerate(motion, tau, merge((contributions, *parts)), bindings)
         parts.append(reacting)
     attached, passing = define_forces(dynamics.motion, dynamics.a, dynamics.bindings)
     dynamics = replace(dynamics, tau=dynamics.tau + attached, loads=loads)
     parts += [passing, _define_accelerations(dynamics), _define_torques(dynamics, tau)]
     # Linear mechanics do not balance energies: the squares of what is small are left out of them.
     if motion.linear is None:
-        parts.append(_balance(dynamics, forces, bool(known.sticking)))
+        parts.append(_balance(dynamics, forces, bool(contributions.sticking)))
     return dynamics, merge(parts)
 
 

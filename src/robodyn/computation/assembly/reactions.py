@@ -41,14 +41,17 @@ ORIENTATION, VELOCITY, ACCELERATION = BODY_MOTIONS = ("orientation", "angular_ve
 BODY_UNITS = {VELOCITY: "rad/s", ACCELERATION: "rad/s^2"}
 
 
-def define_body_signals(motion: Motion, known: Contribution, patterns: Sequence[str]) -> Contribution:
+def define_body_signals(motion: Motion, contributions: Contribution, patterns: Sequence[str]) -> Contribution:
     """Orientation, angular velocity and acceleration of the bodies that a pattern or something in the machine names."""
     if motion.linear is not None:
         return Contribution()
     meant = [pattern for pattern in patterns if any(word in pattern for word in BODY_MOTIONS)]
     taken = {freedom.name for freedom in motion.freedoms if not freedom.is_single}
     bodies = [body.name for body in motion.mechanism.bodies if body.name not in taken]
-    asked = {quantity: [b for b in bodies if is_asked(known, _names(b, quantity), meant)] for quantity in BODY_MOTIONS}
+    asked = {
+        quantity: [b for b in bodies if is_asked(contributions, _names(b, quantity), meant)]
+        for quantity in BODY_MOTIONS
+    }
     parts = []
     for body in asked[ORIENTATION]:
         infos = [SignalInfo(name, "") for name in _names(body, ORIENTATION)]
@@ -107,7 +110,7 @@ DETERMINED = 1e-6
 
 
 def trace_joint_reactions(
-    motion: Motion, known: Contribution, null_forces: Mapping[str, np.ndarray], patterns: Sequence[str]
+    motion: Motion, contributions: Contribution, null_forces: Mapping[str, np.ndarray], patterns: Sequence[str]
 ) -> Contribution:
     """`JOINT.reaction.force.x` and `.torque.x` on the joint's child body, in its axes and about its origin.
 
@@ -118,10 +121,10 @@ def trace_joint_reactions(
     """
     meant = [pattern for pattern in patterns if REACTION in pattern]
     joints = [joint.name for joint in motion.mechanism.joints]
-    asked = [name for name in joints if is_asked(known, reaction_units(name), meant)]
+    asked = [name for name in joints if is_asked(contributions, reaction_units(name), meant)]
     if not asked or motion.linear is not None:
         return Contribution()
-    outside = _Outside(motion, known)
+    outside = _Outside(motion, contributions)
     accelerations = [outside.read(name) for freedom in motion.freedoms for name in freedom.accelerations]
     tree: Any = outside.moved.mechanics.tree
     # Newton-Euler on the tree with its fixed bodies apart, under all wrenches that are not the joints' own.
@@ -135,7 +138,7 @@ def trace_joint_reactions(
         notes, units = outside.note(entries, null_forces), reaction_units(joint)
         infos = [SignalInfo(name, unit, note=note) for (name, unit), note in zip(units.items(), notes, strict=True)]
         parts.append(define_column(infos, ca.vertcat(*entries), outside.bindings))
-    return merge((*parts, Contribution(warnings=_describe_unplaced(motion, known))))
+    return merge((*parts, Contribution(warnings=_describe_unplaced(motion, contributions))))
 
 
 def reaction_units(joint: str) -> dict[str, str]:
@@ -147,14 +150,14 @@ def _entries(vector: Any) -> list[Any]:
     return [vector[k] for k in range(3)]
 
 
-def is_asked(known: Contribution, names: Iterable[str], patterns: Sequence[str]) -> bool:
+def is_asked(contributions: Contribution, names: Iterable[str], patterns: Sequence[str]) -> bool:
     """Whether something in the machine reads one of these signals, or a pattern matches one."""
-    return any(name in known.names_read or fits(name, patterns) for name in names)
+    return any(name in contributions.names_read or fits(name, patterns) for name in names)
 
 
-def _describe_unplaced(motion: Motion, known: Contribution) -> tuple[str, ...]:
+def _describe_unplaced(motion: Motion, contributions: Contribution) -> tuple[str, ...]:
     """Forces along what joint angles alone describe act on the joints as torques: where they push is not known."""
-    pushed = {target for target, _ in known.forces} | {element.on for element in known.sticking}
+    pushed = {target for target, _ in contributions.forces} | {element.on for element in contributions.sticking}
     return tuple(
         f"reactions do not hold the push of '{coordinate.name}' on the bodies, only its torque on the joints: "
         "its ends are not described; take a Distance between two points"
@@ -171,8 +174,8 @@ class _Outside:
         shifts: d and theta of each link, (6, n_links).
     """
 
-    def __init__(self, motion: Motion, known: Contribution) -> None:
-        self.known, self.machine, self.resting = known, motion.context.scenario.machine, motion
+    def __init__(self, motion: Motion, contributions: Contribution) -> None:
+        self.contributions, self.machine, self.resting = contributions, motion.context.scenario.machine, motion
         self.bindings: Bindings = {}
         self.values: dict[str, ca.SX] = {}
         # Bodies on fixed joints carry reactions too: the tree is built once more without merging them.
@@ -210,7 +213,7 @@ class _Outside:
         return {k: (wrenches[:3, k], wrenches[3:, k]) for k in range(wrenches.shape[1])}
 
     def _work_along_coordinates(self) -> ca.SX:
-        acting = [*self.known.forces, *((element.on, element.force) for element in self.known.sticking)]
+        acting = [*self.contributions.forces, *((element.on, element.force) for element in self.contributions.sticking)]
         mechanism = self.machine.mechanism
         acting += [(joint.name, stop_force(joint)) for joint in (mechanism.rigid_stops if mechanism else ())]
         acting += [(str(i.on), i.names("force")[0]) for i in self.machine.interfaces if i.point is None]

@@ -326,9 +326,9 @@ class System:
         """A column in the system's symbols as (t, x, d, m, p) -> column."""
         return ca.Function(name.replace(":", "_").replace(".", "_"), [*self.symbols], [ca.densify(column)])
 
-    def evaluate(self, column: ca.SX, **given: Any) -> np.ndarray:
+    def evaluate(self, column: ca.SX, **inputs: Any) -> np.ndarray:
         """A column or matrix of expressions by values of t, x, d, m and p; those not given are as described."""
-        values: dict[str, Any] = {"t": 0.0, **self.described._asdict(), **given}
+        values: dict[str, Any] = {"t": 0.0, **self.described._asdict(), **inputs}
         return np.array(spell_out(self.function(column))(*(values[name] for name in INPUTS)))
 
     def casadi(self, what: str, by: str = "") -> ca.Function:

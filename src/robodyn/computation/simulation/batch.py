@@ -635,8 +635,8 @@ class _SegmentWorker(Worker):
 
     def work(self, numbers: Sequence[int]) -> None:
         begun, system = time.thread_time(), self.runner.compiled.system
-        values, known = system.described_values, system.number_values
-        inputs = [RunInputs(values, known, self.starts[k]) for k in numbers]
+        values, numbers_by_name = system.described_values, system.number_values
+        inputs = [RunInputs(values, numbers_by_name, self.starts[k]) for k in numbers]
         for k, (trajectory, _) in zip(numbers, self.carry_out(inputs), strict=True):
             self.ends[k] = trajectory
         self.note(begun, len(numbers))

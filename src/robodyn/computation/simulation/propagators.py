@@ -477,11 +477,11 @@ def _find_rows(recording: EngineRecording, instants: np.ndarray, step: float) ->
     """Number of the step at whose beginning each row is; None where one is between two."""
     times = np.zeros(0) if recording.times is None else np.asarray(recording.times)
     steps = np.rint((times - instants[0]) / step).astype(np.int64)
-    known = steps < len(instants)
+    inside = steps < len(instants)
     at = instants[np.minimum(steps, len(instants) - 1)]
     # The end of the run is no beginning of a step: its row is for the engine to keep.
-    if np.any(np.abs(times - at)[known] > 1e-9 * step):
-        late = known & (np.abs(times - at) > 1e-9 * step) & (times < instants[-1])
+    if np.any(np.abs(times - at)[inside] > 1e-9 * step):
+        late = inside & (np.abs(times - at) > 1e-9 * step) & (times < instants[-1])
         if late.any():
             return None
     return steps

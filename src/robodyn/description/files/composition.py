@@ -86,9 +86,9 @@ def _change(template: Mapping[str, Any], changes: Mapping[str, Any], use: str, f
         if group not in KEYS:
             flaws.add(f"{use}.{group}", "is unknown", nearest(group, ("template", *KEYS)))
         elif group in GROUPS:
-            known = template.get(group, {})
-            if isinstance(table, Mapping) and isinstance(known, Mapping):
-                flaws.add_unknown(table, known, "the template has no such part", f"{use}.{group}")
+            parts = template.get(group, {})
+            if isinstance(table, Mapping) and isinstance(parts, Mapping):
+                flaws.add_unknown(table, parts, "the template has no such part", f"{use}.{group}")
     known_groups = {group: table for group, table in changes.items() if group in KEYS}
     merged = merge_tables(template, known_groups)
     bad = [group for group, table in merged.items() if group not in LISTS and not isinstance(table, Mapping)]
@@ -274,18 +274,18 @@ class _Loader:
         return Composed(_resolve(part.data, folder) if folder else part.data, origins)
 
 
-def _load_robot(path: Path, given: Any, flaws: FlawList) -> list[Composed]:
+def _load_robot(path: Path, entry: Any, flaws: FlawList) -> list[Composed]:
     """The tables of the machine that a robot file describes, where one is named."""
-    if given is None:
+    if entry is None:
         return []
-    options = {"file": given} if isinstance(given, str) else given
+    options = {"file": entry} if isinstance(entry, str) else entry
     if not isinstance(options, Mapping) or not isinstance(options.get("file"), str):
-        flaws.add("robot", f"must be the name of a robot file, or a table with one as `file`, is {given!r}")
+        flaws.add("robot", f"must be the name of a robot file, or a table with one as `file`, is {entry!r}")
         return []
     flaws.add_unknown(options, ROBOT_KEYS, "is unknown", "robot")
-    known = {key: value for key, value in options.items() if key in ROBOT_KEYS}
+    settings = {key: value for key, value in options.items() if key in ROBOT_KEYS}
     try:
-        data = flatten_names(robot_tables(path.parent, known))
+        data = flatten_names(robot_tables(path.parent, settings))
     except ModelError as error:
         flaws.extend(
             [
@@ -350,10 +350,10 @@ def _expand(whole: Composed, source: str) -> None:
         for key in template:
             if key not in (*KEYS, "use"):
                 flaws.add(f"templates.{name}.{key}", "is unknown in a template", nearest(key, KEYS))
-    known = _Templates(whole, templates, flaws)
+    expansion = _Templates(whole, templates, flaws)
     for name in templates:
-        known.expand(name, ())
-    made = known.use_all(uses, "use", ())
+        expansion.expand(name, ())
+    made = expansion.use_all(uses, "use", ())
     whole.raise_if_any(flaws, source)
     _add_parts(made, whole)
     whole.data, whole.origins = made.data, made.origins

@@ -268,9 +268,9 @@ class Block(Description):
         if self.state_names:
             what = f"the law integrates {', '.join(self.state_names)}"
             flaws.add("period", what, "a sampled law has memory instead")
-        given = self.parameters.get("period")
-        if given is not None and given != period:
-            what = f"is {given!r} s, but the block runs every {period!r} s"
+        parameter = self.parameters.get("period")
+        if parameter is not None and parameter != period:
+            what = f"is {parameter!r} s, but the block runs every {period!r} s"
             flaws.add("parameters.period", what, "leave it out: it is the block's own period")
         if not (self.native or self.hold or self.memory_names):
             flaws.add("hold", "is missing", "a law called in Python names its outputs there, each with a start value")

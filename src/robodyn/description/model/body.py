@@ -442,8 +442,8 @@ def _check_carrier(flaws: FlawList, path: str, body: FlexibleBody, part: Any) ->
     if body.find_node(part.origin, part.node) is not None:
         return
     if part.node is not None:
-        known = [node.name for node in body.nodes]
-        flaws.add(f"{path}.node", f"'{body.name}' has no node '{part.node}'", nearest(part.node, known))
+        names = [node.name for node in body.nodes]
+        flaws.add(f"{path}.node", f"'{body.name}' has no node '{part.node}'", nearest(part.node, names))
         return
     remedy = "give the body nodes"
     if body.nodes:

@@ -264,7 +264,7 @@ def evaluate(tree: Node, values: Mapping[str, Any]) -> Any:
 
 def rename_signals(formula: str, rename: Callable[[str], str]) -> str:
     """The same formula on signals of other names."""
-    for name in sorted(names_in(parse_formula(formula)), key=lambda found: -found.at):
+    for name in sorted(names_in(parse_formula(formula)), key=lambda one: -one.at):
         fresh = rename(name.name)
         length = len(name.name) + 2 * name.quoted
         formula = formula[: name.at] + (f"'{fresh}'" if "-" in fresh else fresh) + formula[name.at + length :]
@@ -355,15 +355,15 @@ def _result(function: str, common: OperandUnit) -> OperandUnit:
 def _common(tree: Operation, operands: list[OperandUnit], units: Mapping[str, str]) -> OperandUnit:
     """The unit that all operands share."""
     bound = [operand for operand in operands if not operand.free]
-    known = [operand for operand in bound if operand.unit is not None]
-    for other in known[1:]:
-        if not _alike(known[0], other):
-            names = " and ".join(_describe_measure(operand) for operand in (known[0], other))
+    definite = [operand for operand in bound if operand.unit is not None]
+    for other in definite[1:]:
+        if not _alike(definite[0], other):
+            names = " and ".join(_describe_measure(operand) for operand in (definite[0], other))
             raise FormulaError(f"'{tree.function}' brings together {names}", tree.at, "only like quantities fit")
     if not bound:
         return operands[0]
     # A plain signal gives the unit better than a product in which a radian may be left out.
-    return min(known, key=lambda operand: operand.composed) if known else OperandUnit(None)
+    return min(definite, key=lambda operand: operand.composed) if definite else OperandUnit(None)
 
 
 def _alike(first: OperandUnit, second: OperandUnit) -> bool:
@@ -393,12 +393,12 @@ def _check_plain(tree: Operation, operands: list[OperandUnit]) -> None:
             raise FormulaError(f"'{tree.function}' takes {takes}, not {_describe_measure(measure)}", operand.at)
 
 
-def _simplify(found: OperandUnit) -> UnitOfMeasure:
+def _simplify(measure: OperandUnit) -> UnitOfMeasure:
     """A product's unit without radians that other units make needless, under a short name where there is one."""
-    assert found.unit is not None
-    if not found.composed:
-        return found.unit
-    unit = found.unit
+    assert measure.unit is not None
+    if not measure.composed:
+        return measure.unit
+    unit = measure.unit
     if set(unit.dimension) - {"rad", "s"}:
         unit = UnitOfMeasure({name: power for name, power in unit.powers.items() if name != "rad"})
     short = next((name for name in SHORT if COHERENT[name] == unit.dimension), None)
@@ -462,12 +462,12 @@ class FormulaSignal(Description):
 
     def _check_unit(self, flaws: FlawList, path: str, unit: str) -> None:
         try:
-            known = parse_unit(unit)
+            measure = parse_unit(unit)
         except UnitError as error:
             flaws.add(path, str(error))
             return
-        if known.factor != 1:
-            flaws.add(path, f"'{unit}' is not of SI, as all signals are", f"say '{known.name}'")
+        if measure.factor != 1:
+            flaws.add(path, f"'{unit}' is not of SI, as all signals are", f"say '{measure.name}'")
 
     @cached_property
     def tree(self) -> Node:

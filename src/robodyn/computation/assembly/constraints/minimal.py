@@ -154,15 +154,15 @@ def _follow_within(
         followed: q and v; mask: further memory, that tasks and other actions leave as it is.
         guards, actions: further ones.
     """
-    found, x, m, n = system.expressions, system.symbols.x, system.symbols.m, system.n_q + system.n_v
-    columns = ca.substitute([getattr(found, name) for name in WITHIN], [x[:n]], [ca.vertcat(*followed)])
+    original, x, m, n = system.expressions, system.symbols.x, system.symbols.m, system.n_q + system.n_v
+    columns = ca.substitute([getattr(original, name) for name in WITHIN], [x[:n]], [ca.vertcat(*followed)])
     expressions = replace(
-        found,
+        original,
         **dict(zip(WITHIN, columns, strict=True)),  # type: ignore[arg-type]
-        guards=ca.vertcat(found.guards, *(value for _, value in guards)),
+        guards=ca.vertcat(original.guards, *(value for _, value in guards)),
         projection=ca.vertcat(*followed, x[n:], m, mask),
-        updates={name: ca.vertcat(column, mask) for name, column in found.updates.items()},
-        actions={name: ca.vertcat(column, mask) for name, column in found.actions.items()} | dict(actions),
+        updates={name: ca.vertcat(column, mask) for name, column in original.updates.items()},
+        actions={name: ca.vertcat(column, mask) for name, column in original.actions.items()} | dict(actions),
     )
     discrete = system.discrete
     watched = (*discrete.guards, *(guard for guard, _ in guards))
@@ -191,8 +191,8 @@ def _solve_upper(R: ca.SX, b: ca.SX) -> ca.SX:
     x: list[ca.SX] = []
     n = b.numel()
     for i in reversed(range(n)):
-        known = sum((R[i, j] * x[n - 1 - j] for j in range(i + 1, n)), ca.SX(0))
-        x.append((b[i] - known) / R[i, i])
+        rest = sum((R[i, j] * x[n - 1 - j] for j in range(i + 1, n)), ca.SX(0))
+        x.append((b[i] - rest) / R[i, i])
     return ca.vertcat(*reversed(x))
 
 

@@ -129,13 +129,13 @@ def find_redundant(motion: Motion, equations: Sequence[ConstraintEquation], stea
     return replace(redundancy, null_forces=null_forces, warnings=(*warnings, _describe(len(equations), redundancy)))
 
 
-def _agree(found: Iterable[Sequence[int]]) -> tuple[int, ...]:
+def _agree(rows_at: Iterable[Sequence[int]]) -> tuple[int, ...]:
     """What is found at all positions."""
-    return tuple(sorted(set.intersection(*map(set, found))))
+    return tuple(sorted(set.intersection(*map(set, rows_at))))
 
 
-def _describe(count: int, found: Redundancy) -> str:
-    left_out, spare, undetermined = found.left_out, found.spare, found.undetermined
+def _describe(count: int, redundancy: Redundancy) -> str:
+    left_out, spare, undetermined = redundancy.left_out, redundancy.spare, redundancy.undetermined
     sentence = f"{len(left_out) + spare} of {count} constraint equations follow from the others"
     if spare:
         sentence += f", {spare} of them in a way that changes with the position, so that these stay"
@@ -207,10 +207,10 @@ def _sizes(motion: Motion, equations: Sequence[ConstraintEquation]) -> np.ndarra
     return np.array([motion.context.size.length if e.unit == "N" else 1.0 for e in equations])
 
 
-def to_arrays(found: Sequence[ca.DM]) -> Evaluated:
+def to_arrays(matrices: Sequence[ca.DM]) -> Evaluated:
     """Residuals and gradients as dense arrays; most of their entries are zeros, which CasADi need not list."""
-    h, by_positions, gradients = (np.zeros(value.shape) for value in found)
-    for array, value in zip((h, by_positions, gradients), found, strict=True):
+    h, by_positions, gradients = (np.zeros(value.shape) for value in matrices)
+    for array, value in zip((h, by_positions, gradients), matrices, strict=True):
         array[value.sparsity().get_triplet()] = value.nonzeros()
     return h.ravel(), by_positions, gradients
 

@@ -233,17 +233,21 @@ def declare_constraints(context: Context) -> Contribution:
     return merge(parts)
 
 
-def constrain(motion: Motion, solve: Solve, known: Contribution) -> tuple[Motion, Constrained | None, Contribution]:
+def constrain(
+    motion: Motion, solve: Solve, contributions: Contribution
+) -> tuple[Motion, Constrained | None, Contribution]:
     """Trace all equations, leave out those that follow from others, and factorise.
 
     Args:
-        solve: M^-1; known: whatever may switch constraints, and units of coordinates.
+        solve: M^-1; contributions: whatever may switch constraints, and units of coordinates.
 
     Returns:
         The motion, with a position that meets the constraints; None where there are none to keep; warnings.
     """
     flaws, bindings = motion.context.flaws, dict[str, Binding]()
-    traced = [e for c in motion.context.scenario.machine.all_constraints for e in _trace(motion, c, known, bindings)]
+    traced = [
+        e for c in motion.context.scenario.machine.all_constraints for e in _trace(motion, c, contributions, bindings)
+    ]
     read = Contribution(read=(bindings,))
     if not traced or flaws.found:
         return motion, None, read
@@ -301,7 +305,7 @@ def _choose_pole(motion: Motion) -> Any:
 
 
 def _trace(
-    motion: Motion, constraint: Constraint, known: Contribution, bindings: dict[str, Binding]
+    motion: Motion, constraint: Constraint, contributions: Contribution, bindings: dict[str, Binding]
 ) -> list[ConstraintEquation]:
     equations = []
     targets: list[ca.SX | float] = [0.0, 0.0, 0.0]
@@ -318,7 +322,11 @@ def _trace(
     for name, (h, rate) in zip(constraint.equations, traced, strict=True):
         h_dot = _rate(motion, h) if rate is None else rate
         drift = _rate(motion, h_dot)
-        kind = (f"{constraint.name}.{name}", _force_unit(constraint, name, known), _activity(constraint, known))
+        kind = (
+            f"{constraint.name}.{name}",
+            _force_unit(constraint, name, contributions),
+            _activity(constraint, contributions),
+        )
         equations.append(ConstraintEquation(constraint, *kind, h - targets[0], h_dot - targets[1], drift - targets[2]))
     return equations
 
@@ -328,21 +336,23 @@ def _rate(motion: Motion, value: ca.SX) -> ca.SX:
     return ca.jtimes(value, motion.q, motion.q_dot) + ca.jacobian(value, motion.context.time)
 
 
-def _activity(constraint: Constraint, known: Contribution) -> ca.SX:
+def _activity(constraint: Constraint, contributions: Contribution) -> ca.SX:
     """Whether a constraint holds: a constant unless some event can change it."""
     name = f"{constraint.name}.active"
-    python = any(guard.call is not None for guard, _ in known.guards)
-    changed = python or any(name in update for update in (*known.updates.values(), *known.actions.values()))
-    start = next(info.start for info in known.memory if info.name == name)
-    return known.symbols[name] > 0.5 if changed else ca.SX(float(start > 0.5))
+    python = any(guard.call is not None for guard, _ in contributions.guards)
+    changed = python or any(
+        name in update for update in (*contributions.updates.values(), *contributions.actions.values())
+    )
+    start = next(info.start for info in contributions.memory if info.name == name)
+    return contributions.symbols[name] > 0.5 if changed else ca.SX(float(start > 0.5))
 
 
-def _force_unit(constraint: Constraint, force: str, known: Contribution) -> str:
+def _force_unit(constraint: Constraint, force: str, contributions: Contribution) -> str:
     """That of a force is N, of a torque N m; of coordinates of both kinds together there is none."""
     if isinstance(constraint, (LoopJoint, Rod, Wheel)):
         return "N m" if force.startswith("torque") else "N"
     of = (constraint.of,) if isinstance(constraint, PrescribedMotion) else constraint.of
-    units = {FORCE[known.signals[f"{name}.position"].unit] for name in of}
+    units = {FORCE[contributions.signals[f"{name}.position"].unit] for name in of}
     return units.pop() if len(units) == 1 else ""
 
 

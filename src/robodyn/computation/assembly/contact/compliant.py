@@ -109,7 +109,7 @@ def _push(context: Context, contact_point: ContactPoint) -> tuple[ContactForce |
 def trace_contact(
     context: Context,
     contact_point: ContactPoint,
-    given: dict[str, Any],
+    inputs: dict[str, Any],
     field: str,
     wanted: tuple[str, ...],
     active: Any = True,
@@ -121,8 +121,8 @@ def trace_contact(
     declared = merge(_declare_state(context, contact_point, name, info) for name in info.states)
     states = {name: declared.symbols[f"{contact_point.name}.{name}"] for name in info.states}
     values = {key: context.values[f"{prefix}.{key}"] for key in parameters}
-    known = given | states | values
-    arguments = {argument.name: known[argument.name] for argument in arguments_of(function)}
+    sources = inputs | states | values
+    arguments = {argument.name: sources[argument.name] for argument in arguments_of(function)}
     trace = trace_law(function, arguments, {}, path, context.flaws)
     if trace is None:
         return None, declared

@@ -456,11 +456,11 @@ class Reactions:
         return values
 
 
-def trace_modes(motion: Motion, reactions: Reactions, known: Contribution, bindings: Bindings) -> Contribution:
+def trace_modes(motion: Motion, reactions: Reactions, contributions: Contribution, bindings: Bindings) -> Contribution:
     """The one problem of all modes and the one action that takes them over, at the start too.
 
     Args:
-        known: what else is noted at the start, so that this joins it there.
+        contributions: what else is noted at the start, so that this joins it there.
     """
     columns = (reactions.parts, reactions.split(reactions.motions), reactions.split(reactions.deciding_forces))
     posed = [part.pose(b, forces) for part, b, forces in zip(*columns, strict=True)]
@@ -477,7 +477,7 @@ def trace_modes(motion: Motion, reactions: Reactions, known: Contribution, bindi
             v = part.hold_joints(v, modes_of_part[0] == 0)
         update |= {motion.v[j].name(): v[j] for j in range(v.numel())}
     # At the start there are no events: a contact that finds no force sinks, hits and is then reported.
-    actions = {START: update} if jams or START in known.actions else {}
+    actions = {START: update} if jams or START in contributions.actions else {}
     actions[ACTION] = update | jams
     deferred = {name: {key: Deferred(v, bindings) for key, v in new.items()} for name, new in actions.items()}
     return replace(problem, actions=deferred)

@@ -719,7 +719,7 @@ CONE_MARGIN = 1e-7
 
 
 def trace_contact_events(
-    motion: Motion, contacts: Contacts, forces: ca.SX, deciding: ca.SX, known: Contribution, bindings: Bindings
+    motion: Motion, contacts: Contacts, forces: ca.SX, deciding: ca.SX, contributions: Contribution, bindings: Bindings
 ) -> Contribution:
     """Forces of the rigid contacts as signals, their invariants, impacts and guards.
 

@@ -278,7 +278,7 @@ SEEN_SPEED = 1e-4
 
 
 def trace_stick_events(
-    motion: Motion, sticking: Sticking, forces: ca.SX, deciding: ca.SX, known: Contribution, bindings: Bindings
+    motion: Motion, sticking: Sticking, forces: ca.SX, deciding: ca.SX, contributions: Contribution, bindings: Bindings
 ) -> Contribution:
     """Forces and drifts as signals, invariants, and guards of slipping and stopping.
 
@@ -287,16 +287,16 @@ def trace_stick_events(
 
     Args:
         forces: of the elements; deciding: those that decide which hold.
-        known: signals of the elements and of what they are on.
+        contributions: signals of the elements and of what they are on.
     """
     parts = []
     for i, element in enumerate(sticking.elements):
-        info = known.signals[element.force]
+        info = contributions.signals[element.force]
         parts.append(define([info], {info.name: forces[i]}, bindings))
         moved = where(element.direction == 0, sticking.position[i] - element.anchor, 0.0)
-        unit = known.signals[f"{element.on}.position"].unit
+        unit = contributions.signals[f"{element.on}.position"].unit
         parts.append(define_signal(f"{element.block.name}.stick_drift", unit, moved))
-        units = (info.unit, known.signals[f"{element.on}.velocity"].unit)
+        units = (info.unit, contributions.signals[f"{element.on}.velocity"].unit)
         parts.append(_trace_events(sticking, i, deciding[i], units, bindings))
     return merge(parts)
 
