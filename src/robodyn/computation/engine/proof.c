@@ -434,7 +434,7 @@ static int ends_at_change(Run *run, int64_t j, double place) {
   else if (length > 0.5 * margin)
     length -= 0.25 * margin;
   else
-    length += 0.25 * margin;
+    run->across = length += 0.25 * margin;
   double at = run->t + length;
   if (length <= run->min_step || at >= run->t_stop) return 0;
   if (run->n_cuts == 0 && follows_quickly(run, at)) return 0;
@@ -532,8 +532,11 @@ double scan_step(Run *run) {
   begin_levels(run);
   if (run->set_aside && !unproven++) note_unproven(run, first_tired(run), 0.0, 0);
   for (int64_t j = 0; j < count_all(run); j++) run->tired[j] -= run->tired[j] > 0;
-  /* Conditions begin with the levels that they have once the instant is over; guards have signs. */
-  if (run->model->n_conditions > 0 && instant < LEAVING_PART) {
+  /* A step across a change is as short as may be: all of it is one instant. Conditions begin with the levels that they have once the
+     instant is over; guards have signs. */
+  if (run->h_tried <= run->across) {
+    for (int64_t j = first; j < count_all(run); j++) run->level[j] = ASIDE;
+  } else if (run->model->n_conditions > 0 && instant < LEAVING_PART) {
     const double *values = conditions_at(run, instant, V_POINT);
     int jumps = 0;
     for (int64_t j = first; j < count_all(run); j++) {
@@ -545,7 +548,7 @@ double scan_step(Run *run) {
     /* The slope at the start of the step is that of the other side: a very short one leads there. */
     if (jumps && adaptive && run->n_cuts < MOST_CUTS && 4.0 * instant < 1.0) {
       run->n_cuts = MOST_CUTS;
-      run->cut = 2.0 * instant * run->h_tried;
+      run->across = run->cut = 2.0 * instant * run->h_tried;
       if (follows_quickly(run, run->t + run->cut)) run->cut = 0.0;
       if (run->cut > 0.0) return CUT;
     }
