@@ -38,8 +38,7 @@ def test_a_brake_zone_stops_what_coasts_into_it(method):
 
 @pytest.mark.parametrize("method", ["auto", "dopri5", "heun_euler", "rodas4", "rodas4p", "trbdf2"])
 def test_a_narrow_range_of_speeds_is_felt(method):
-    """v' = -g, and -g - F in a range of speeds of 0.1 mm/s to 0.1 m/s: its two edges are conditions of their own, none of
-    which changes back in a step."""
+    """v' = -10, and -100 in a range of 0.1 mm/s to 0.1 m/s, which no stage of a step has to fall into."""
 
     def kick(v, *, begin, end):
         return {"force": where(logical_and(v < begin, v > end), -90.0, 0.0) - 10.0}
@@ -58,8 +57,7 @@ def test_a_narrow_range_of_speeds_is_felt(method):
 
 
 def test_a_spike_of_a_table_is_met_by_implicit_steps():
-    """Three corners within 3 mm/s, at one of which equations of a step cannot be solved: steps come to it in ever smaller
-    ones, which are no changes that follow one another without an end."""
+    """Three corners within 3 mm/s: steps come to the first in ever smaller ones, whose equations cannot be solved."""
     at, width, height = -33.323841049043864, 0.0014347022245369582, 480.27428146160776
     knots, forces = (-1000.0, at - width, at, at + width, 1000.0), (-9.81, -9.81, -9.81 - height, -9.81, -9.81)
     spike = Block("spike", lambda v: {"force": table(v, knots, forces)}, "slide", {"v": "slide.velocity"})
