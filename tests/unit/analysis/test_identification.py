@@ -11,7 +11,7 @@ from support.machines import cart
 from typer.testing import CliRunner
 
 from robodyn.analysis.coloured_noise import ResidualRows
-from robodyn.analysis.fitting.law_comparison import compare_friction_laws
+from robodyn.analysis.fitting.law_comparison import LawContest, compare_friction_laws
 from robodyn.analysis.identification.identify import check_residuals, identify, plan_identification
 from robodyn.analysis.identification.least_squares import Estimate, coordinates_of, make_consistent
 from robodyn.analysis.identification.regressor import body_numbers, find_base_parameters, make_regressor
@@ -402,6 +402,23 @@ def test_ripple_is_found_with_its_order_beside_the_best_law():
         compare_friction_laws(coupled_arm(), record(), held_out=0.0)
 
 
+def test_a_comparison_that_is_stopped_says_what_it_knows(monkeypatch):
+    search, calls = LawContest.search, []
+
+    def stop(contest, laws, begin):
+        calls.append(laws)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return search(contest, laws, begin)
+
+    monkeypatch.setattr(LawContest, "search", stop)
+    laws = ("coulomb_friction", "stribeck_friction", "cogging_torque")
+    found = compare_friction_laws(coupled_arm(), record(), laws, cutoff=15.0).rows
+    assert [row.law for row in found] == ["coulomb_friction", "stribeck_friction", "cogging_torque"]
+    assert [row.tried for row in found[1:]] == ["stopped before it was tried"] * 2
+    assert np.isfinite(found[0].bic)
+
+
 def test_a_wrong_sign_is_told_by_what_comes_out_negative():
     data = record()
     turned = identify(coupled_arm(), replace(data, values=data.values * [1.0, 1.0, -1.0, -1.0]), cutoff=15.0)
@@ -517,6 +534,19 @@ def test_losses_waves_and_temperature_are_columns_like_any_other(law):
 
 
 FOUND = {"load_loss", "amplitude", "share", "phase", "coulomb", "viscous", "coulomb_slope", "viscous_slope"}
+
+
+def test_a_measured_temperature_takes_part_in_the_comparison_of_laws():
+    log = carriage_log("thermal_friction")
+    warm = replace(log, infos=(*log.infos[:2], SignalInfo("x.temperature", "K")))
+    laws = ("coulomb_friction", "thermal_friction")
+    found = compare_friction_laws(carriage("gear_loss"), warm, laws).rows
+    assert found[0].law == "thermal_friction"
+    numbers = dict(part.split(" ") for part in found[0].tried.removeprefix("x: ").split(", "))
+    assert float(numbers["viscous_slope"]) == pytest.approx(-1.0, rel=0.05)
+    assert float(numbers["coulomb_slope"]) == pytest.approx(-0.2, rel=0.1)
+    with pytest.raises(ModelError, match="thermal_friction: cannot be compared here"):
+        compare_friction_laws(carriage("gear_loss"), log, laws)
 
 
 def test_what_a_law_reads_must_be_in_the_data():

@@ -39,6 +39,7 @@ from robodyn.description.model.block import JointBlock
 
 EVEN = 2.0
 """Difference of the criterion below which two laws are as good as each other (Kass and Raftery 1995)."""
+STOPPED = "stopped before it was tried"
 LARGE = 1.5
 """Ratio of held-out squares that is no chance, wherever they are."""
 SIMPLEST = "coulomb_friction"
@@ -103,6 +104,7 @@ class FrictionPlace:
     Attributes:
         coulomb, viscous: levels; smoothing: speed over which dry friction is smoothed.
         speed, range: of the motion in the data; force: largest one; drive: signal of the only drive there.
+        temperature: mean of it, where it was measured.
     """
 
     name: str
@@ -113,6 +115,7 @@ class FrictionPlace:
     range: float
     force: float = 0.0
     drive: str = ""
+    temperature: float = 0.0
 
 
 SMOOTH = 1e-3
@@ -134,6 +137,9 @@ GUESSES: Mapping[str, Callable[[FrictionPlace], float]] = MappingProxyType(
         "share": lambda p: 0.02,
         "level": lambda p: 3.0 * p.force,
         "smoothing_velocity": lambda p: p.smoothing,
+        "reference": lambda p: p.temperature,
+        "coulomb_slope": lambda p: -0.005 * p.coulomb,
+        "viscous_slope": lambda p: -0.01 * p.viscous,
         "order": lambda p: 1.0,
         "phase": lambda p: 0.0,
         "stiffness": lambda p: p.coulomb / (SHORT * p.range),
@@ -175,6 +181,10 @@ def _judge(law: str, tried: str, count: int, n: float, squares: Sequence[float])
     loss = n * float(np.log(squares[0]))
     bic, aic = loss + count * float(np.log(n)), loss + 2.0 * count
     return ComparedLaw(law, tried, count, bic, aic, squares[0] ** 0.5, squares[1] ** 0.5)
+
+
+def _not_judged(law: str, reason: str, count: int = 0) -> ComparedLaw:
+    return ComparedLaw(law, reason, count, np.inf, np.inf, np.nan, np.nan)
 
 
 def _friction_blocks(scenario: Scenario) -> list[Block]:
@@ -227,19 +237,21 @@ MOST_ORDERS, LEAST_PERIODS = 400, 3.0
 """Orders of ripple that are tried, and periods within the motion that an order needs."""
 MOST_ADDED = 3
 SIGNALS = ("position", "velocity", "load")
+TEMPERATURE = "temperature"
 
 
-FIXED = ("smoothing_velocity",)
+FIXED = ("smoothing_velocity", "reference")
 LEVELS = ("coulomb", "viscous")
 """Numbers of laws that stand alone; others act beside the best of these."""
 
 
-def comparable_laws(simulated: bool = False) -> tuple[str, ...]:
+def comparable_laws(simulated: bool = False, measured: Sequence[str] = ()) -> tuple[str, ...]:
     """Laws that are disturbances of one axis and depend on its motion and load, with numbers of known meaning.
 
     Args:
         simulated: laws for simulations: those with states and gears too, but no waves, whose order a simulation cannot
             scan for; by inverse dynamics those that are functions of the motion.
+        measured: what else of each place was measured, such as its temperature.
     """
     found = []
     for name, function in known_laws().items():
@@ -248,7 +260,7 @@ def comparable_laws(simulated: bool = False) -> tuple[str, ...]:
         arguments = [argument for argument in arguments_of(function) if argument.name not in own]
         signals = [one.name for one in arguments if not one.keyword_only and not one.has_default]
         numbers = [one.name for one in arguments if one.keyword_only and not one.has_default]
-        known = info.disturbance and {*signals} <= {*SIGNALS} and {*numbers} <= {*GUESSES}
+        known = info.disturbance and {*signals} <= {*SIGNALS, *measured} and {*numbers} <= {*GUESSES}
         direct = not info.states and not info.memory and not info.sticks
         if known and ("order" not in numbers if simulated else direct):
             found.append(name)
@@ -272,12 +284,10 @@ def _stands_alone(law: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class AxisMotion:
-    """One recording and its rows: positions, speeds and loads of the places before the rows' filter (n, places)."""
+    """One recording and its rows; signals of the places before the rows' filter, by their names in laws (n, places)."""
 
     time: Floats
-    q: Floats
-    v: Floats
-    load: Floats
+    signals: Mapping[str, Floats]
     rows: RegressionRows
 
     def filtered(self, forces: Floats) -> Floats:
@@ -307,15 +317,14 @@ class LawContest:
         """Force of a law at a place along a motion, as of drives: every law returns the one ON the joint."""
         names = _argument_names(law)
         fixed = {name: GUESSES[name](self.places[k]) for name in FIXED if name in names}
-        signals = {"position": motion.q, "velocity": motion.v, "load": motion.load}
-        own = {name: np.nan_to_num(values[:, k]) for name, values in signals.items() if name in names}
+        own = {name: np.nan_to_num(values[:, k]) for name, values in motion.signals.items() if name in names}
         return -np.asarray(known_laws()[law](**own, **fixed, **numbers)["torque"], float)
 
     def forces(self, laws: Sequence[str], theta: Floats) -> list[Floats]:
         """Forces of laws on the joints at the rows of each recording, numbers axis after axis, law after law."""
         found = []
         for motion in self.motions:
-            total, numbers = np.zeros(motion.q.shape), iter(theta.tolist())
+            total, numbers = np.zeros((len(motion.time), len(self.places))), iter(theta.tolist())
             for k in range(len(self.places)):
                 for law in laws:
                     total[:, k] += self.force(law, motion, k, {name: next(numbers) for name in _numbers_of(law)})
@@ -371,6 +380,8 @@ class LawContest:
                     limits.append((max(begin[at] - width, 1e-9), begin[at] + width, width / 10))
                 elif name == "phase":
                     limits.append((-10.0, 10.0, 0.3))
+                elif name.endswith("_slope"):
+                    limits.append((-np.inf, np.inf, abs(guess)))
                 elif name in ("stribeck_velocity", "level"):
                     limits.append((0.02 * guess, 50 * guess, guess))
                 else:
@@ -457,17 +468,24 @@ def prepare_contest(scenario: Scenario, runs: Sequence[Run], cutoff: float | Non
         tau = np.column_stack([effort.of(even) for effort in plan.efforts]) @ plan.jacobians
         loads = [own.get(place, tau @ g / max(float(g @ g), 1e-300)) for place, g in zip(places, G, strict=True)]
         s, load = q @ G.T, LowPass(cutoff)(np.column_stack(loads), rate)
-        motions.append(AxisMotion(even.time, s, differentiate(s, rate), load, rows))
+        signals = {"position": s, "velocity": differentiate(s, rate), "load": load}
+        if all(f"{place}.{TEMPERATURE}" in even for place in places):
+            signals[TEMPERATURE] = np.column_stack([even[f"{place}.{TEMPERATURE}"].values for place in places])
+        motions.append(AxisMotion(even.time, signals, rows))
     # The last recordings are held out, or the last part of the only one.
     parts = split_rows([motion.rows for motion in motions], held_out)[0]
     kept = [np.isin(m.rows.time, part.time) for m, part in zip(motions, parts, strict=False)]
     fitted = [*kept, *(np.zeros(len(m.rows.time), bool) for m in motions[len(kept) :])]
     sizes = []
     for k, place in enumerate(places):
-        q, v, load = (np.concatenate([getattr(m, name)[:, k] for m in motions]) for name in ("q", "v", "load"))
+        own = {name: np.concatenate([m.signals[name][:, k] for m in motions]) for name in motions[0].signals}
+        q, v, load = own["position"], own["velocity"], own["load"]
+        warmth = float(np.nanmean(own.get(TEMPERATURE, np.zeros(1))))
         speed, force = (max(float(np.nanpercentile(np.abs(x), 99)), 1e-9) for x in (v, load))
         span, coulomb = max(float(np.nanmax(q) - np.nanmin(q)), 1e-9), 0.1 * force
-        sizes.append(FrictionPlace(place, coulomb, coulomb / speed, SMOOTH * speed, speed, span, force))
+        sizes.append(
+            FrictionPlace(place, coulomb, coulomb / speed, SMOOTH * speed, speed, span, force, temperature=warmth)
+        )
     spread = np.array([np.nanstd(np.concatenate([m.rows.tau[:, j] for m in motions])) for j in range(len(joints))])
     noise = np.where(spread > 0, spread, 1.0)
     return LawContest(tuple(sizes), G, tuple(motions), tuple(fitted), noise)
@@ -491,13 +509,16 @@ def compare_friction_laws(
     Raises:
         ModelError: where the scenario has no friction, or a law is none of those that can be compared.
     """
-    known, flaws = comparable_laws(), FlawList()
+    runs, flaws = [data] if isinstance(data, Run) else list(data), FlawList()
+    places = {str(block.on) for block in _friction_blocks(scenario)}
+    warm = all(f"{place}.{TEMPERATURE}" in run for place in places for run in runs)
+    known = comparable_laws(measured=[TEMPERATURE] if warm else [])
     flaws.add_unknown(laws or (), known, "cannot be compared here")
     if not 0 < held_out < 1:
         flaws.add("held_out", f"must be above 0 and below 1, is {held_out:g}", "laws are judged by it")
     flaws.raise_if_any("comparison of laws")
     chosen = list(laws or known)
-    contest = prepare_contest(scenario, [data] if isinstance(data, Run) else list(data), cutoff, held_out)
+    contest = prepare_contest(scenario, runs, cutoff, held_out)
 
     # The simplest law says the noise of each joint, and where searches of others begin.
     tables: dict[str, Floats] = {}
@@ -521,24 +542,32 @@ def compare_friction_laws(
 
     alone = [law for law in chosen if _stands_alone(law)]
     beside = [law for law in chosen if not _stands_alone(law)]
-    for law in alone or [SIMPLEST]:
-        enter((law,))
+    unfinished = list[ComparedLaw]()
 
     def bic(team: tuple[str, ...]) -> float:
         return _judge_team(contest, team, results[team], numbers[team]).bic
 
-    best = min(results, key=bic)
-    for _ in range(min(MOST_ADDED, len(beside))):
-        for law in beside:
-            if law not in best:
-                enter((*best, law))
-        winner = min(results, key=bic)
-        if winner == best or bic(best) - bic(winner) < EVEN:
-            break
-        best = winner
-    # What stands alone may have won as a makeshift for what was added later.
-    for law in alone:
-        enter((law, *best[1:]))
+    try:
+        for law in alone or [SIMPLEST]:
+            enter((law,))
+        best = min(results, key=bic)
+        for _ in range(min(MOST_ADDED, len(beside))):
+            for law in beside:
+                if law not in best:
+                    enter((*best, law))
+            winner = min(results, key=bic)
+            if winner == best or bic(best) - bic(winner) < EVEN:
+                break
+            best = winner
+        # What stands alone may have won as a makeshift for what was added later.
+        for law in alone:
+            enter((law, *best[1:]))
+    except KeyboardInterrupt:
+        # What was tried is told, the rest is named.
+        if not results:
+            raise
+        tried = {law for team in results for law in team}
+        unfinished = [_not_judged(law, STOPPED) for law in chosen if law not in tried]
     rows, held = dict[str, ComparedLaw](), dict[str, Floats]()
     for team, left in results.items():
         row = _judge_team(contest, team, left, numbers[team])
@@ -550,7 +579,7 @@ def compare_friction_laws(
     for k, place in enumerate(contest.places):
         own = [_judge_team(contest, team, results[team], numbers[team], k) for team in results]
         axes[place.name] = min(own, key=lambda row: row.bic).law
-    return LawComparison(tuple(_rank(rows, held, simple)), axes)
+    return LawComparison((*_rank(rows, held, simple), *unfinished), axes)
 
 
 def _held_squares(contest: LawContest, left: Sequence[Floats]) -> Floats:
@@ -648,6 +677,11 @@ def compare_laws(
         except ModelError as error:
             failures[law] = "; ".join(map(str, error.flaws))
             continue
+        except KeyboardInterrupt:
+            if not fits:
+                raise
+            failures |= {other: STOPPED for other in laws if other not in fits and other not in failures}
+            break
         if law == SIMPLEST:
             values = fits[law].values
             scenario = scenario.with_numbers({name: values[name] for name in free if name in values})
@@ -656,11 +690,7 @@ def compare_laws(
                 places[k] = replace(place, coulomb=values[f"{own}.coulomb"], viscous=values[f"{own}.viscous"])
 
     fits = {law: fits[law] for law in laws if law in fits}
-    failed = [
-        ComparedLaw(law, failures[law], counts.get(law, 0), np.inf, np.inf, np.nan, np.nan)
-        for law in laws
-        if law in failures
-    ]
+    failed = [_not_judged(law, failures[law], counts.get(law, 0)) for law in laws if law in failures]
     if not fits:
         raise ModelError([Flaw(c.law, c.tried) for c in failed], "comparison of laws: none can be fitted")
     # Signals in their order: an elastic gear gives some of them other names.
