@@ -15,6 +15,7 @@ from robodyn.description.files.composition import keys_of
 from robodyn.description.files.flexible_forms import FLEXIBLE, BeamForm, FrameForm, ModalForm, NodeForm
 from robodyn.description.files.laws_of_files import FileReference
 from robodyn.description.files.mechanism_tables import BodyForm, RowForm
+from robodyn.description.files.network_files import NetworkFile
 from robodyn.description.files.path_forms import PATHS, Pointing, Timing, Turned
 from robodyn.description.files.reading import EVENTS, is_required, key_of
 from robodyn.description.model import (
@@ -70,6 +71,7 @@ TABLES: Mapping[str, Sequence[type[Description]]] = {
     "block": (Block,),
     "model": (ControlModel,),
     "file reference": (FileReference,),
+    "network": (NetworkFile,),
     "path": PATHS,
     "orientation": (Pointing, Turned),
     "timing": (Timing,),

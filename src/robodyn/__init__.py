@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from robodyn.computation.perturbation import simulate_perturbed
     from robodyn.computation.results import Run, compare, load, save
     from robodyn.computation.simulation import compile_rollout, compile_system, simulate_many
-    from robodyn.description.files import DHRow, mechanism_from_dh, read_reference, read_scenario, write_scenario
+    from robodyn.description.files import (
+        DHRow,
+        mechanism_from_dh,
+        read_network,
+        read_reference,
+        read_scenario,
+        write_scenario,
+    )
     from robodyn.description.laws import law
     from robodyn.description.model import (
         GROUND,
@@ -80,7 +87,7 @@ _HOMES = {
     "analysis.commissioning": "dress move move_fast",
     "computation.cosimulation": "Connection SignalConnection CosimSettings ScenarioUnit cosimulate",
     "base.errors": "ModelError",
-    "description.files": "DHRow mechanism_from_dh read_reference read_scenario write_scenario",
+    "description.files": "DHRow mechanism_from_dh read_network read_reference read_scenario write_scenario",
     "description.laws": "law",
     "description.model": "GROUND Ball Block Body Box BoxLook CapsuleLook ConstraintFunction ConstraintMethod Contact "
     "ControlModel CylinderLook Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate HeightField Interface "
@@ -165,6 +172,7 @@ __all__ = [
     "mechanism_from_dh",
     "move",
     "move_fast",
+    "read_network",
     "read_reference",
     "read_robot",
     "read_scenario",

@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from support.metamorphic import RELATIONS, TINY, NotComparable, compare_twin, scale
 from support.random_machines import random_scenario
-from support.random_machines.wiring import HIDDEN_CAUSES
 
 import robodyn as rd
 from robodyn.computation.assembly.contact.stick_friction import find_held_joints
 from robodyn.computation.assembly.machine_size import size_machine
 
-SEEDS = range(8)
-SCALED = (3, 5, 8, 14, 19, 83, 86)
-"""Machines with friction that sticks, loops, joints of all kinds, rigid contacts, a freewheel on a linkage."""
+SEEDS = (0, 1, 2, 3, 5, 6, 7, 9)
+SCALED = (3, 5, 12, 15, 18, 22, 31, 54)
+"""Machines with friction that sticks, loops, joints of all kinds, rigid contacts, freewheels, a servo."""
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -22,7 +21,7 @@ def test_described_otherwise_a_machine_does_the_same(relation):
     found, compared = [], Counter()
     for seed in SCALED if relation == "scale" else SEEDS:
         try:
-            difference = compare_twin(random_scenario(seed, 2 + (relation == "scale"), without=HIDDEN_CAUSES), relation)
+            difference = compare_twin(random_scenario(seed, 2 + (relation == "scale")), relation)
         except NotComparable:
             continue
         compared[relation] += 1

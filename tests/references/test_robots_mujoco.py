@@ -29,6 +29,13 @@ def test_mass_matrix_bias_and_jacobians_are_those_of_mujoco(pair, proof):
     proof(what, kind="program", source=f"MuJoCo {mujoco.__version__}", deviation=apart, within=NEAR, relative=True)
 
 
+def test_defaults_in_defaults_degrees_frames_and_chains_of_joints_are_as_in_mujoco():
+    """References that are not 0, slides beside hinges and balls, axes and inertias that are turned, tendons between."""
+    pair, rng = MujocoPair(OWN / "odd.xml"), np.random.default_rng(1)
+    assert max(max(pair.compare(rng)) for _ in range(10)) < NEAR
+    assert not pair.wrong_limits()
+
+
 def test_limits_losses_and_rotors_are_those_of_mujoco(pair):
     assert not pair.wrong_limits()
 

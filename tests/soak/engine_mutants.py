@@ -1,7 +1,7 @@
 """Mutation score of the engine in C: how many small faults in its sources do the tests see?
 
     make coverage MUTANTS=500
-    python tests/soak/engine_mutants.py --count 500 [--seed 1] [--seconds 600] [--again] [TESTS ...]
+    python tests/soak/engine_mutants.py --count 500 [--seed 1] [--seconds 600] [--again] [--file proof.c] [TESTS ...]
 
 A mutant is one small edit at one place of one file. All mutants stand in an order that the seed gives, and the first
 `--count` of them are tried. What is known is kept in build/mutants: called again, the program goes on where its
@@ -208,7 +208,8 @@ class Trials:
             return True
         failing = len(self.items) - len(reach.seconds)
         self.say(f"{len(reach.seconds)} tests, {sum(reach.seconds.values()):.0f} s; {failing} skipped or failing")
-        sample = sorted(find_mutants(), key=lambda mutant: mutant.rank(self.wanted.seed))[: self.wanted.count]
+        wanted = [one for one in find_mutants() if not self.wanted.file or one.file in self.wanted.file]
+        sample = sorted(wanted, key=lambda mutant: mutant.rank(self.wanted.seed))[: self.wanted.count]
         known = read_log()
         objects = compile_engine(FOLDER, PLACE / "objects", PLACE / "whole.so", *self.flags)
         for mutant in sample:
@@ -374,6 +375,7 @@ def main() -> int:
     parser.add_argument("tests", nargs="*", default=[f"tests/{name}" for name in TESTS])
     parser.add_argument("--count", type=int, default=500, help="how many mutants")
     parser.add_argument("--seed", type=int, default=1, help="of the order of mutants")
+    parser.add_argument("--file", action="append", help="mutants of this file alone, such as proof.c")
     parser.add_argument("--seconds", type=float, default=7200.0, help="after which no other mutant is begun")
     parser.add_argument("--most", type=float, default=10.0, help="seconds of the tests that a mutant is tried with")
     parser.add_argument("--again", action="store_true", help="try those once more that no test has seen")

@@ -129,6 +129,7 @@ GIVEN = {
     "README": ("ur5.urdf",),
     "your-own-robot": ("ur5.urdf",),
     "report": ("findings.md", "ur5.urdf"),
+    "toml": ("drive.onnx",),
     "accuracy": (
         *("cartesian.toml", "drives.toml", "control.toml"),
         "robodyn dress cartesian.toml --drives drives.toml --control control.toml --out dressed.toml",

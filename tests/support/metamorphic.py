@@ -128,7 +128,7 @@ def _check_units(scenario: Scenario, signals: Mapping[str, str]) -> None:
         if along and "N m/A" in block.info.units.values() and "gear" not in block.parameters:
             raise NotComparable("a motor without a gear pushes along")
         own = {signals[name] for key, name in block.inputs.items() if block.info.units.get(key) == "{u}"}
-        if len(own) > 1:
+        if len(own | {block.unit} if own and block.unit else own) > 1:
             raise NotComparable("a law takes quantities of two units as one")
         plain = [signals[name] for key, name in block.inputs.items() if not block.info.units.get(key)]
         if any(plain) and block.law != "amplifier":

@@ -20,7 +20,7 @@ class MujocoPair:
     def __init__(self, path, search=()):
         folders, root = MeshFiles(path, search), load_xml(path)
         load_includes(root, path, folders)
-        self.model = compile_model(path)
+        self.model = compile_model(path, root)
         self.data = mujoco.MjData(self.model)
         self.reader = MjcfReader(root, self.model, folders)
         self.machine, self.initial = build_machine(self.reader.read(), keep_massless=True, lock={})

@@ -142,3 +142,12 @@ def test_the_description_tells_the_samples(tmp_path):
     write_csv(tmp_path, factor=2e3)
     assert digest(first) != digest(read(tmp_path))
     assert first == first.with_numbers({"duration": 2.2})
+
+
+def test_a_scenario_with_a_reference_is_written_with_its_file(tmp_path):
+    write_csv(tmp_path)
+    scenario = read(tmp_path, "cubic", more='ends = "clamped"', rest=FOLLOWED)
+    (tmp_path / "inner").mkdir()
+    rd.write_scenario(scenario, tmp_path / "inner" / "slide.toml")
+    assert 'file = "../track.csv"' in (tmp_path / "inner" / "slide.toml").read_text()
+    assert rd.read_scenario(tmp_path / "inner" / "slide.toml") == scenario

@@ -14,6 +14,7 @@ from robodyn.analysis.commissioning.endurance import path_of
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.computation.engine.pack import lanes_are_there
 from robodyn.exchange.codegen import write_c
+from robodyn.exchange.fmi import write_fmu
 
 CAUSES = (
     "cogging", "ripple", "saturation", "uneven_friction", "transmission_error", "transmission_reaction", "dead_time",
@@ -52,6 +53,20 @@ def test_it_starts_at_rest_and_every_cause_is_there():
 @pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 def test_the_program_in_c_gives_the_run_to_the_last_bit(tmp_path):
     assert write_c(moving(), tmp_path).agreement.equal
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
+def test_the_unit_of_the_functional_mock_up_interface_gives_the_run(tmp_path):
+    laws = {block.law_name for block in moving().machine.blocks}
+    assert {"two_way_gear_loss", "uneven_friction", "elasto_plastic_friction", "sagging_supply", "inverter"} <= laws
+    assert write_fmu(moving(), tmp_path / "arm.fmu").agreement.error < 1e-12
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
+def test_an_identified_servo_that_sticks_is_the_same_in_c(tmp_path):
+    found = dress(one_joint(0.5), {"all": {"name": "MX-64", "friction": "m6"}}, start={"elbow": 0.3})
+    moved = rd.move(found.scenario, {"elbow": 0.32}, speed=0.5).scenario
+    assert write_c(moved.replaced(duration=0.05), tmp_path).agreement.equal
 
 
 @pytest.mark.skipif(not lanes_are_there(), reason="this processor has no lanes")

@@ -5,7 +5,7 @@ import pytest
 from soak.crossings import KINDS, passed_over
 
 from robodyn import GROUND, Block, Body, Event, Joint, Machine, Mechanism, Scenario, Solver, assemble, simulate
-from robodyn.base.symbolic import logical_and, maximum, where
+from robodyn.base.symbolic import logical_and, maximum, table, where
 
 UNSEEN = "no condition change was missed"
 
@@ -33,6 +33,37 @@ def test_a_brake_zone_stops_what_coasts_into_it(method):
     run = simulate(sliding(zone), Solver(method))
     assert run.final["slide.position"] == pytest.approx(3.3 + 1 / 40, abs=1e-6)
     assert run.certificate[UNSEEN].ok
+    assert run.certificate[UNSEEN].subject == f"proven on {run.statistics.steps} of {run.statistics.steps} steps"
+
+
+@pytest.mark.parametrize("method", ["auto", "dopri5", "heun_euler", "rodas4", "rodas4p", "trbdf2"])
+def test_a_narrow_range_of_speeds_is_felt(method):
+    """v' = -10, and -100 in a range of 0.1 mm/s to 0.1 m/s, which no stage of a step has to fall into."""
+
+    def kick(v, *, begin, end):
+        return {"force": where(logical_and(v < begin, v > end), -90.0, 0.0) - 10.0}
+
+    block = Block("kick", kick, "slide", {"v": "slide.velocity"}, {"begin": -1.0, "end": -2.0})
+    system = assemble(sliding(block, velocity=0.0, duration=2.0))
+    rng = np.random.default_rng(5)
+    for begin, width in zip(rng.uniform(-18.0, -1.0, 12), 10 ** rng.uniform(-4, -1, 12), strict=True):
+        run = simulate(system, Solver(method), parameters={"kick.begin": begin, "kick.end": begin - width})
+        # In the range it gains width in width / 100 s, where it takes width / 10 s elsewhere.
+        assert run.final["slide.velocity"] == pytest.approx(-20.0 - 0.9 * width, abs=2e-3 * width + 5e-5)
+        # Explicit steps end at both edges; beside those an implicit step is too inexact to tell on which side it is.
+        if method in ("auto", "dopri5", "heun_euler"):
+            steps = run.statistics.steps
+            assert run.certificate[UNSEEN].subject == f"proven on {steps} of {steps} steps"
+
+
+def test_a_spike_of_a_table_is_met_by_implicit_steps():
+    """Three corners within 3 mm/s: steps come to the first in ever smaller ones, whose equations cannot be solved."""
+    at, width, height = -33.323841049043864, 0.0014347022245369582, 480.27428146160776
+    knots, forces = (-1000.0, at - width, at, at + width, 1000.0), (-9.81, -9.81, -9.81 - height, -9.81, -9.81)
+    spike = Block("spike", lambda v: {"force": table(v, knots, forces)}, "slide", {"v": "slide.velocity"})
+    run = simulate(sliding(spike, velocity=0.0, duration=5.0), Solver("trbdf2"))
+    inside = 2.0 * width / height * np.log((9.81 + height) / 9.81)
+    assert run.final["slide.velocity"] == pytest.approx(-9.81 * (5.0 - inside) - 2.0 * width, abs=5e-5)
     assert run.certificate[UNSEEN].subject == f"proven on {run.statistics.steps} of {run.statistics.steps} steps"
 
 

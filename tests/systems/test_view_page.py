@@ -93,7 +93,7 @@ def test_every_kind_of_joint_stands_where_the_model_puts_it(show, chain):
         assert len(shown) == 6
         for point, place in shown.items():
             assert place == pytest.approx([run[f"{point}.position.{axis}"](0.0) for axis in "xyz"], abs=PLACED)
-    page.click("button[aria-label='Put all joints to zero']")
+    page.click("button[title='Put all joints to zero']")
     assert places(page) == first
 
 

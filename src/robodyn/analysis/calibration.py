@@ -20,7 +20,6 @@ things touched, frame, tool, offsets, shifts, tilts, compliances; the others sta
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,9 +31,11 @@ from scipy.spatial.transform import Rotation
 from scipy.stats import chi2
 from scipy.stats import t as student
 
+from robodyn.analysis.identification.regressor import own_parts
 from robodyn.base.errors import FlawList, nearest, refuse, refuse_word
 from robodyn.base.lazy import Displayed
-from robodyn.base.units import known_unit, split_heading
+from robodyn.base.units import known_unit
+from robodyn.description.files.samples.text_tables import TextFormat, read_text_table
 from robodyn.description.model import GROUND, Body, Joint, Mechanism, Point, Scenario
 
 XYZ = ("x", "y", "z")
@@ -94,9 +95,8 @@ class Poses:
 
     def take(self, rows: np.ndarray) -> Poses:
         """Some of the poses."""
-        arrays = (self.q[rows], self.place[rows], self.turn[rows])
-        touched = tuple(self.touched[k] for k in rows)
-        return Poses(*arrays, touched, self.is_plane[rows], self.distance[rows], self.load[rows])
+        arrays = {name: part[rows] for name, part in vars(self).items() if name != "touched"}
+        return Poses(**arrays, touched=tuple(self.touched[k] for k in rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,60 +422,39 @@ def read_poses(path: str | Path, chain: Chain) -> Poses:
         ModelError: with every problem of the file.
     """
     path, flaws = Path(path), FlawList()
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError) as error:
-        refuse("", f"cannot be read: {error}", "give a CSV file", str(path))
-    if len(rows) < 2:
-        refuse("", "has no poses", "a heading, then a row for every pose", str(path))
+    columns = read_text_table(path, TextFormat(), TOUCHED)
     names = {joint.name: ("m" if joint.kind == "prismatic" else "rad") for joint in chain.moved}
     known = names | {column: UNITS.get(column, "") for column in COLUMNS}
-    columns: dict[str, tuple[int, float]] = {}
-    for k, heading in enumerate(rows[0]):
-        name, unit = split_heading(heading)
-        name = name.removesuffix(".position") if name.removesuffix(".position") in names else name
+    values, count = dict[str, np.ndarray](), len(columns.places)  # type: ignore[arg-type]
+    for heading, column in columns.values.items():
+        name = heading.removesuffix(".position") if heading.removesuffix(".position") in names else heading
+        unit = columns.units.get(heading, "")
+        own = known_unit(unit) if unit else None
         if name not in known:
             flaws.add(heading, "is neither a joint of the chain nor a measured column", nearest(name, known))
-        elif name in columns:
-            flaws.add(heading, "appears twice", "leave one out")
-        elif unit and ((own := known_unit(unit)) is None or own.name != known[name]):
+        elif unit and (own is None or own.name != known[name]):
             flaws.add(heading, f"'{unit}' is not a unit of it", f"such as [{known[name]}]")
         else:
-            columns[name] = k, known_unit(unit).factor if unit else 1.0  # type: ignore[union-attr]
-    missing = [name for name in names if name not in columns]
+            values[name] = column * (own.factor if own else 1.0)
+    missing = [name for name in names if name not in values]
     if missing:
         flaws.add(", ".join(missing), "has no column", "every joint that carries the tool needs one")
-    measured = {"x", "y", "z"} <= columns.keys()
-    if not measured and not {*TOUCHED} & columns.keys():
+    if not {*XYZ} <= values.keys() and not columns.texts:
         flaws.add("", "has no measurement of the tool", "columns x, y and z, or point or plane: what it touches")
     flaws.raise_if_any(str(path))
 
-    def texts(name: str) -> list[str]:
-        at = columns[name][0]
-        return [row[at].strip() if at < len(row) else "" for row in rows[1:]]
+    def numbers(*wanted: str, absent: float = np.nan) -> np.ndarray:
+        """Columns in SI; what is empty is absent."""
+        found = np.stack([values.get(name, np.full(count, np.nan)) for name in wanted], axis=1)
+        return np.where(np.isnan(found), absent, found)
 
-    def numbers(name: str, absent: float) -> np.ndarray:
-        """A column in SI; what is empty is absent."""
-        values = np.full(len(rows) - 1, absent)
-        if name not in columns:
-            return values
-        for k, text in enumerate(texts(name)):
-            try:
-                values[k] = float(text) * columns[name][1] if text else absent
-            except ValueError:
-                flaws.add(f"line {k + 2}, {name}", f"'{text}' is not a number", "a number, with a point for decimals")
-        return values
-
-    q = np.stack([numbers(name, np.nan) for name in names], axis=1)
-    place = np.stack([numbers(name, np.nan) for name in XYZ], axis=1)
-    turn = np.stack([numbers(name, np.nan) for name in QUATERNION], axis=1)
-    touches = {kind: texts(kind) if kind in columns else [""] * len(q) for kind in TOUCHED}
-    distance, load = numbers("distance", 0.0), numbers("load", 0.0)
+    q, place, turn = numbers(*names), numbers(*XYZ), numbers(*QUATERNION)
+    touches = {kind: columns.texts.get(kind, ("",) * count) for kind in TOUCHED}
+    distance, load = numbers("distance", "load", absent=0.0).T
     is_plane = np.array([bool(text) for text in touches["plane"]])
     touched = tuple(point or plane for point, plane in zip(touches["point"], touches["plane"], strict=True))
     for k in range(len(q)):
-        line = f"line {k + 2}"
+        line = columns.place(k)
         if np.any(np.isnan(q[k])):
             flaws.add(line, "has no position of every joint", "fill it in, or remove the pose")
         if touches["point"][k] and touches["plane"][k]:
@@ -495,13 +474,10 @@ def read_poses(path: str | Path, chain: Chain) -> Poses:
 
 def join_poses(parts: Sequence[Poses]) -> Poses:
     """Poses of several files together."""
-
-    def joined(name: str) -> np.ndarray:
-        return np.concatenate([getattr(part, name) for part in parts])
-
-    touched = tuple(name for part in parts for name in part.touched)
-    flags, distance, load = joined("is_plane"), joined("distance"), joined("load")
-    return Poses(joined("q"), joined("place"), joined("turn"), touched, flags, distance, load)
+    arrays = {
+        name: np.concatenate([vars(part)[name] for part in parts]) for name in vars(parts[0]) if name != "touched"
+    }
+    return Poses(**arrays, touched=tuple(name for part in parts for name in part.touched))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -669,23 +645,13 @@ def _slopes(
 def choose_told(slopes: np.ndarray) -> tuple[list[int], dict[int, np.ndarray]]:
     """Columns whose effect is not that of columns before them, and the others with what they are made of.
 
-    Gram-Schmidt in the given order: a column counts if more than `SEPARATE` of it is across all that count already.
+    In the given order a column counts if more than `SEPARATE` of it is across all that count already.
     """
-    told: list[int] = []
-    Q = np.zeros((len(slopes), 0))
-    like: dict[int, np.ndarray] = {}
-    for k, column in enumerate(slopes.T):
-        size = np.linalg.norm(column)
-        rest = column - Q @ (Q.T @ column)
-        rest -= Q @ (Q.T @ rest)
-        if size > 0 and np.linalg.norm(rest) > SEPARATE * size and len(told) < len(slopes):
-            told.append(k)
-            Q = np.column_stack([Q, rest / np.linalg.norm(rest)])
-        else:
-            like[k] = (
-                np.linalg.lstsq(slopes[:, told], column, rcond=None)[0] if told and size > 0 else np.zeros(len(told))
-            )
-    return told, like
+    shares = own_parts(slopes, range(slopes.shape[1]), 0.0, SEPARATE)
+    told = [k for k, share in shares.items() if share > SEPARATE][: len(slopes)]
+    others = [k for k in range(slopes.shape[1]) if k not in told]
+    parts = np.linalg.lstsq(slopes[:, told], slopes[:, others], rcond=None)[0]
+    return told, {k: parts[:, i] for i, k in enumerate(others)}
 
 
 def solve(chain: Chain, geometry: Geometry, poses: Poses, sought: Sequence[Sought]) -> Solution:

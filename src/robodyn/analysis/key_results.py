@@ -172,13 +172,13 @@ def _misses(run: Run, limit: float | None, budget: Budget | None) -> Iterator[Ke
         time=time,
         verdict=judge(value, limit),
     )
-    yield main_cause(budget, run.provenance.scenario)
+    yield main_cause(budget)
 
 
-def main_cause(budget: Budget | None, scenario: str = "") -> KeyResult:
+def main_cause(budget: Budget | None) -> KeyResult:
     """What contributes most to the largest miss, and what comes next."""
     if budget is None or not (shares := share_causes(budget)):
-        note = f"not computed: robodyn run {scenario} --causes" if budget is None else "not in the budget"
+        note = "not computed; run with --causes" if budget is None else "not in the budget"
         return KeyResult("Main cause", name="unknown", note=note)
     parts, total = shares.values[:, shares.worst], float(shares.total[shares.worst])
     main = int(np.argmax(parts))

@@ -202,7 +202,8 @@ def split_heading(heading: str) -> tuple[str, str]:
     """Name and unit of 'name [unit]', or of 'name (unit)' with a known one; the unit is empty where there is none."""
     heading = heading.strip()
     name, bracket, unit = heading.removesuffix("]").rpartition("[")
-    if bracket and heading.endswith("]"):
+    # `position[0]` is an element of a list.
+    if bracket and heading.endswith("]") and not unit.strip().isdigit():
         return name.rstrip(), unit
     name, bracket, unit = heading.removesuffix(")").rpartition("(")
     if bracket and heading.endswith(")") and name.strip() and unit and known_unit(unit) is not None:

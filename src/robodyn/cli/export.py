@@ -37,7 +37,7 @@ OPTIONS = {
     "fmu": (*SOLVER, "duration", "set", "tunable", "fmi", "kind", "platform", "input", "method"),
     "toml": ("duration", "set", "tunable"),
     "ltv": ("duration", "set"),
-    **dict.fromkeys(ROBOTS, ("set", "without", "report")),
+    **dict.fromkeys(ROBOTS, ("set", "without", "report", "embed")),
     "actuator-table": ("set",),
     **dict.fromkeys(("c", "wasm"), (*SOLVER, "duration", "set", "tunable", "input", "method")),
 }
@@ -63,6 +63,7 @@ def export(
     method: str | None = None,
     without: Texts = (),
     report: bool = False,
+    embed: bool = False,
 ) -> Written | ExportedRobot:
     """Write a run as CSV, Parquet, netCDF or MCAP, or a scenario as TOML, a workbook, an FMU, code or a robot file.
 
@@ -86,12 +87,13 @@ def export(
     method: fmu, c, wasm: nonlinear, or perturbation: near the nominal motion.
     without: urdf, sdf, mjcf: leave out these constraints, coordinates and followers (patterns).
     report: urdf, sdf, mjcf: print the whole balance sheet.
+    embed: urdf, sdf, mjcf: copy the meshes beside the file.
     """
     if to not in SUFFIXES:
         raise fail(f"--to {to}: unknown format ({nearest(to, SUFFIXES)})")
     settings = {"step": step, "rtol": rtol, "atol": atol}
     stated = settings | {"solver": solver, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}
-    stated |= {"without": without, "report": report or None}
+    stated |= {"without": without, "report": report or None, "embed": embed or None}
     _refuse_options(to, stated | {"fmi": fmi, "kind": kind, "platform": platform, "input": entry, "method": method})
     if out is not None:
         _refuse_place(out, what, folder=to in ("c", "wasm"))
@@ -120,7 +122,7 @@ def export(
     if to == "actuator-table":
         return _export_actuators(scenario, path)
     if to in ROBOTS:
-        return _export_robot(scenario, path, to, without, report)
+        return _export_robot(scenario, path, to, without, report, embed)
     chosen = _choose_solver(scenario, solver, settings)
     if to == "toml":
         lines = _export_file(scenario, path)
@@ -169,12 +171,17 @@ class ExportedRobot:
     whole: bool
 
 
-def _export_robot(scenario: Scenario, path: Path, to: str, without: Sequence[str], whole: bool) -> ExportedRobot:
+def _export_robot(
+    scenario: Scenario, path: Path, to: str, without: Sequence[str], whole: bool, embed: bool
+) -> ExportedRobot:
     from robodyn.analysis.mechanics.machine_dynamics import compare_mechanics
     from robodyn.base.atomic import write_file
     from robodyn.base.errors import ModelError
-    from robodyn.description.robots import export_robot, read_robot
+    from robodyn.description.robots import copy_meshes, export_robot, read_robot
 
+    if embed:
+        with writing(str(path)):
+            scenario = scenario.replaced(machine=copy_meshes(scenario.machine, path)[0])
     written = export_robot(scenario, path, to, without)
     with writing(str(path)):
         write_file(path, written.text)

@@ -378,9 +378,9 @@ def _fit(what: Scenario, experiments: list[Experiment], names: list[str], settin
 def _compare_laws(
     what: Scenario, experiments: list[Experiment], laws: str, free: list[str], settings: dict[str, Any]
 ) -> LawComparison:
-    from robodyn.analysis.fitting.law_comparison import LAWS, compare_laws
+    from robodyn.analysis.fitting.law_comparison import compare_laws
 
-    chosen = LAWS if laws == "all" else split_names(laws)
+    chosen = None if laws == "all" else split_names(laws)
     return compare_laws(what, experiments, chosen, free=free, **settings)
 
 

@@ -36,6 +36,7 @@ HIDDEN_CAUSES = (
     *("cogging_torque", "torque_ripple", "saturation_loss", "dead_time_error", "inverter", "motor_heat"),
     *("heat_loss_of_torque", "thermal_protection", "derated", "transmission_error", "transmission_reaction"),
     *("elasto_plastic_friction", "two_way_gear_loss", "uneven_friction", "servo_friction", "position_error"),
+    "thermal_friction",
 )
 """Laws that came after the seeds of some tests were chosen by the machines that they give."""
 

@@ -242,13 +242,18 @@ def test_files_are_read_with_units_and_refused_with_every_problem(nominal, tmp_p
     with pytest.raises(ModelError, match=r"fit as degrees and not as radians .*joint1 \[deg\]"):
         calibrate(nominal, [write([*heads, "x [mm]", "y [mm]", "z [mm]"], rows)])
     with pytest.raises(ModelError) as refused:
-        read_poses(write([*heads[:5], "joint9", "x", "y", "z [kg]"], [[*"12345678x"]]), chain)
+        read_poses(write([*heads[:5], "joint9", "x", "y", "z [kg]"], [[*"123456789"]]), chain)
     message = str(refused.value)
     assert "joint9: is neither a joint of the chain" in message
     assert "joint6: has no column" in message
     assert "'kg' is not a unit of it" in message
-    with pytest.raises(ModelError, match="line 2, z: 'x' is not a number"):
+    with pytest.raises(ModelError, match=r"line 2, column 9 \(z\): 'x' is not a finite number"):
         read_poses(write([*heads, "x", "y", "z"], [[*"12345678x"]]), chain)
+    # As a spreadsheet of another language writes it.
+    table = tmp_path / "tabelle.csv"
+    table.write_text(";".join([*heads, "point"]) + "\n" + "0,5;" * 6 + "foot\n" + "0,1;" * 6 + "foot\n")
+    assert read_poses(table, chain).q[:, 5].tolist() == [0.5, 0.1]
+    assert read_poses(table, chain).touched == ("foot", "foot")
 
 
 @pytest.mark.parametrize(

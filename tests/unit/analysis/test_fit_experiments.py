@@ -10,12 +10,12 @@ from support.measured import measure
 
 from robodyn import Solver, simulate
 from robodyn.analysis.fitting.fit import fit_parameters
-from robodyn.analysis.fitting.law_comparison import LawComparison, compare_laws
+from robodyn.analysis.fitting.law_comparison import LawComparison, comparable_laws, compare_laws
 from robodyn.analysis.fitting.residuals import Experiment
 from robodyn.analysis.measurement.data_sheet import describe_saturation
 from robodyn.base.errors import FlawList, ModelError
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
-from robodyn.description.model import Block, Recording
+from robodyn.description.model import Block, ElasticGear, Recording, with_elastic_joints
 from robodyn.presentation.reporting import describe
 
 SOLVER = Solver("dopri5", rtol=1e-8, atol=1e-10)
@@ -165,6 +165,57 @@ def test_the_law_that_made_the_data_wins_by_simulation_and_what_cannot_be_told_i
     assert "not evaluated" in text
     with pytest.raises(ModelError, match=r"glue: is none of the laws to compare"):
         compare_laws(servo(), stirred(servo()), ["glue"])
+
+
+def test_both_comparisons_of_laws_go_by_one_declaration():
+    direct, simulated = set(comparable_laws()), set(comparable_laws(simulated=True))
+    assert direct - simulated == {"cogging_torque", "torque_ripple", "uneven_friction"}
+    assert simulated - direct >= {"stick_friction", "lugre_friction", "warm_friction", "elastic_gear", "backlash_gear"}
+
+
+def rail(law, numbers, **more):
+    wave = {"sines": (0.004, 0.006, -0.002), "cosines": (0.0, 0.002, 0.003), "frequency": 0.4}
+    blocks = (
+        Block("wave", "multisine_reference", parameters=wave, unit="m"),
+        Block("control", "pd_control", "rail", {"target": "wave.value"}, {"proportional": 2e4, "derivative": 300.0}),
+        Block("drive", "torque_source", on="rail", inputs={"command": "control.command"}),
+        Block("friction", law, on="rail", parameters=numbers),
+    )
+    return cart(*blocks, duration=5.0, mass=3.0, tunable=("cart.mass",), **more)
+
+
+COULOMB = {"coulomb": 6.0, "viscous": 12.0, "smoothing_velocity": 1e-4}
+
+
+def test_bristles_win_where_they_made_the_data_though_their_damping_is_not_told():
+    bristles = {"stiffness": 1e5, "damping": 300.0, "static": 8.0, "stribeck_velocity": 0.005}
+    true = rail("lugre_friction", {"coulomb": 6.0, "viscous": 12.0, **bristles})
+    laws = ("coulomb_friction", "stribeck_friction", "lugre_friction")
+    found = compare_laws(rail("coulomb_friction", COULOMB), logged(true), laws).rows
+    assert found[0].law == "lugre_friction"
+    assert "left as guessed: rail.lugre_friction.damping" in found[0].tried
+    assert all(row.held_out > 3 * found[0].held_out for row in found[1:])
+
+
+def test_a_gear_that_twists_wins_where_it_made_the_data():
+    stiff = rail("coulomb_friction", COULOMB)
+    mechanism = stiff.machine.mechanism
+    joint = mechanism.joints[0].replaced(armature=1.0)
+    stiff = stiff.replaced(machine=stiff.machine.replaced(mechanism=mechanism.replaced(joints=(joint,))))
+    soft = with_elastic_joints(stiff.machine, {"rail": ElasticGear("rail_drive", 4e4, 30.0, 0.0)})
+    data = logged(stiff.replaced(machine=soft), "rail_drive.position")
+    found = compare_laws(stiff, data, ("coulomb_friction", "elastic_gear")).rows
+    assert [row.law for row in found] == ["elastic_gear", "coulomb_friction"]
+    assert found[1].held_out > 5 * found[0].held_out
+
+
+def logged(scenario, position="rail.position"):
+    """Positions with noise of 1 um, commands of 0.2 N."""
+    run = simulate(scenario, recording=Recording(rate=250.0, signals=(position, "control.command")))
+    noise = np.random.default_rng(1).normal(0, [1e-6, 0.2], run.values.shape)
+    names = ("rail.position", "control.command")
+    infos = tuple(replace(info, name=name, rate=None) for info, name in zip(run.infos, names, strict=True))
+    return replace(run, values=run.values + noise, infos=infos, knots=None, probes=None)
 
 
 def test_a_search_that_comes_to_a_stair_goes_on_by_wide_changes():

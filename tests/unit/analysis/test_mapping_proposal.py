@@ -281,3 +281,51 @@ def test_columns_that_cannot_be_positions_are_refused(tmp_path):
     path = write(tmp_path / "few.csv", time, {name: columns[name] for name in ("q1", "tau1", "tau2")})
     with pytest.raises(ModelError, match=r"may be positions, the model has 3 axes.*q1"):
         propose_mapping(system("scara"), path)
+
+
+def test_two_axes_turned_and_shifted_by_odd_angles_are_found_together(tmp_path):
+    """Weights tell the sum of two angles of an arm well: each alone is found only when both move."""
+    ways = {"q2": lambda x: -x - np.radians(50), "q3": lambda x: -x + np.radians(33)}
+    time, columns = spoil("six-axis", **ways)
+    found = propose(tmp_path, "six-axis", time, {name: y for name, y in columns.items() if not name.startswith("dq")})
+    _, true, signals = clean("six-axis")
+    data = restored(tmp_path, "six-axis", found)
+    for name in ("q2", "q3"):
+        # Angles by the weights that noise and friction leave: about a degree.
+        assert np.abs(np.median(data[signals[name]].values - true[name])) < np.radians(2.0)
+        assert any(one.startswith(f"offset of {signals[name].split('.')[0]}:") for one in found.open)
+
+
+def test_angles_that_begin_again_names_of_lists_and_epochs_are_read(tmp_path):
+    """A log of ROS: `position[0]`, nanoseconds since 1970, the first angle within half a turn."""
+    time, columns = spoil("scara", q1=lambda x: (x + 2.8 + np.pi) % (2 * np.pi) - np.pi)
+    names = {"q": "position", "dq": "velocity", "tau": "effort"}
+    listed = {f"/joints/{names[n[:-1]]}[{int(n[-1]) - 1}]": y for n, y in columns.items()}
+    epoch = 1.7e18 + np.round(1e9 * time)
+    found = propose(tmp_path, "scara", epoch, listed, "timestamp")
+    assert {f.kind for f in found.findings} == {"time", "turn"}
+    run = restored(tmp_path, "scara", found)
+    true, signals = clean("scara")[1:]
+    moved = run["shoulder.position"].values - true["q1"]
+    assert np.ptp(moved) < 1e-6
+    # Without a mapping angles in SI go on by themselves, which is said.
+    direct = {signal: columns[name] for name, signal in signals.items()}
+    write(tmp_path / "direct.csv", time, direct)
+    notes = identify(scara(), read_measured(tmp_path / "direct.csv")).warnings
+    assert any(note.startswith("shoulder.position begins again after a turn") for note in notes)
+
+
+def test_what_a_log_cannot_tell_is_said(tmp_path):
+    """Of a planar arm without weight both axes may be mirrored; counts are as sure as the masses."""
+    found = propose(tmp_path, "scara", *spoil("scara", q1=lambda x: np.round(x / (2 * np.pi) * 2**17)))
+    assert any(one.startswith("sense of shoulder and elbow:") for one in found.open)
+    assert any("gear of 'q1':" in one and "near 131,072 counts" in one for one in found.open)
+
+
+def test_two_recordings_in_one_file_are_told(tmp_path):
+    time, columns = spoil("scara")
+    half = time.size // 2
+    found = propose(tmp_path, "scara", np.concatenate([time[:half], time[:half]]),
+                    {name: y[: 2 * half] for name, y in columns.items()})  # fmt: skip
+    (finding,) = (f for f in found.findings if f.kind == "two recordings")
+    assert "split the file" in finding.remedy

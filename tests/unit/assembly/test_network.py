@@ -167,3 +167,24 @@ def test_a_sampled_output_named_like_its_memory_is_told(native):
     bad = Block("bad", law, memory={"command": 0.0}, period=0.1, native=native, **hold)
     with pytest.raises(ModelError, match=r"blocks\.bad: returns 'command', which is the name of its memory"):
         assemble(signals_only(bad))
+
+
+def test_a_law_of_angles_on_something_that_slides_is_warned_about():
+    """Plates give a torque: on a slide it would be taken for a force."""
+    press = Block("press", "constant_reference", parameters={"constant": 100.0}, unit="N")
+    plates = Block("plates", "clutch", "rail", {"normal": "press.value"}, {"friction": 0.3, "radius": 0.1})
+    found = [text for text in assemble(cart(press, plates)).warnings if text.startswith("blocks.plates")]
+    assert found == [
+        f"blocks.plates: 'rail' has its {what}" for what in ("velocity in m/s, not rad/s", "torque in N, not N m")
+    ]
+
+
+@pytest.mark.parametrize("begin", [0.0, -48.0])
+def test_a_state_that_must_be_positive_begins_above_zero(begin):
+    """A supply whose capacitor is empty would give its power by an infinite current."""
+    load = Block("load", "constant_reference", parameters={"constant": 100.0}, unit="W")
+    numbers = {"source_voltage": 48.0, "resistance": 0.2, "capacitance": 1e-3}
+    supply = Block("supply", "sagging_supply", None, {"power": "load.value"}, numbers)
+    with pytest.raises(ModelError, match=rf"initial\.supply\.voltage: must be positive, is {begin:g}"):
+        assemble(cart(load, supply.replaced(states={"voltage": begin})))
+    assemble(cart(load, supply.replaced(states={"voltage": 48.0})))

@@ -4,6 +4,7 @@ import csv
 import json
 
 import pytest
+from support.robot_files import OWN
 
 import robodyn as rd
 
@@ -32,6 +33,19 @@ def test_a_robot_is_written_read_back_and_what_is_lost_is_said(invoke, tmp_path)
     assert {block.name: block.law for block in written.blocks}["motor"] == "torque_source"
     done = invoke("export", str(path), "--to", "urdf", "--out", str(tmp_path / "one.urdf"))
     assert "moves otherwise than the machine" in done.output
+
+
+def test_a_robot_leaves_with_copies_of_its_meshes(invoke, tmp_path):
+    for to, suffix in (("urdf", ".urdf"), ("sdf", ".sdf")):
+        out = tmp_path / to / f"arm{suffix}"
+        out.parent.mkdir()
+        done = invoke("export", str(OWN / "arm.urdf"), "--to", to, "--out", str(out), "--embed")
+        assert done.exit_code == 0, done.output
+        assert "arm_meshes/tetrahedron.stl" in out.read_text()
+        out.parent.rename(tmp_path / f"{to}_moved")
+        moved = rd.read_robot(tmp_path / f"{to}_moved" / out.name)
+        meshes = [look for body in moved.mechanism.bodies for look in body.looks if look.kind == "mesh"]
+        assert {look.file for look in meshes} == {str(tmp_path / f"{to}_moved" / "arm_meshes" / "tetrahedron.stl")}
 
 
 def test_the_files_hold_the_tables(invoke, tmp_path):

@@ -149,3 +149,36 @@ def test_what_is_only_quoted_counts_as_estimated_and_the_rest_has_a_date():
     quoted = read_library()["A1-motor"].numbers
     assert quoted["ratio"].estimated
     assert quoted["peak_torque"].source.endswith("read 2026-11-18")
+
+
+def test_all_that_is_wrong_in_a_library_is_told_units_too(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        '["A"]\nfamily = "spur"\nsource = "x"\nratio = 9\npeak_torque = "20 kg"\n'
+        '["B"]\nfamily = "spur"\nsource = "x"\nratio = 9\npeak_torque = 20\nrated_torque = 30\n'
+        'foo = 1\ncounts = "3 m"\n'
+        '["C"]\nsource = "x"\n'
+    )
+    with pytest.raises(rd.ModelError) as error:
+        read_library(path)
+    said = {(flaw.path, flaw.what) for flaw in error.value.flaws}
+    assert ("A.peak_torque", '"20 kg" must be in N m or N') in said
+    assert ("B.counts", '"3 m" must be a plain number, without a unit') in said
+    assert {path for path, _ in said} == {
+        "A.peak_torque", "B.foo", "B.counts", "B.rated_torque", "C.family", "C.ratio", "C.peak_torque",
+    }  # fmt: skip
+
+
+def test_a_misspelt_drive_gets_the_nearest_names_whatever_its_capitals():
+    with pytest.raises(rd.ModelError, match="did you mean 'XM540-W150' or 'XM430-W350'"):
+        find_drive("xm450")
+    with pytest.raises(rd.ModelError, match="did you mean 'Avocado'"):
+        find_drive("AVOCADOO")
+
+
+@pytest.mark.parametrize(("ambient", "start", "keys"), [(-26.85, None, ["ambient"]), (298.15, 400.0, ["start"] * 2)])
+def test_temperatures_out_of_reach_of_the_laws_are_refused(ambient, start, keys):
+    """Below 44 K the line of copper would turn negative, and a drive would cool itself by its current."""
+    with pytest.raises(rd.ModelError) as error:
+        endurance_of([find_drive("STS3215-C018")], 2.0, ambient, start)
+    assert [flaw.path for flaw in error.value.flaws] == keys

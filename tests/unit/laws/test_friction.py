@@ -10,6 +10,7 @@ from robodyn.description.laws.friction import (
     lugre_friction,
     stribeck_friction,
     stribeck_level,
+    thermal_friction,
     two_way_lugre_friction,
     viscous_friction,
     warm_friction,
@@ -155,3 +156,13 @@ def test_warm_friction_settles_where_its_losses_keep_it_warm():
         assert p == pytest.approx(2.0 * 1.5 + 5.0 * np.exp(-p / 8.0) * 1.5**2, rel=1e-7)
         assert warm_friction(speed, p, **numbers)["torque"] * speed == pytest.approx(-p, rel=1e-7)
     assert warm_friction(0.0, 4.0, **numbers) == {"torque": 0.0, "warmth_dot": -8.0}
+
+
+def test_friction_at_a_temperature_is_its_levels_along_straight_lines():
+    levels = {"coulomb": 2.0, "viscous": 5.0, "coulomb_slope": -0.01, "viscous_slope": -0.1}
+    numbers = levels | {"reference": 293.0, "smoothing_velocity": 1e-3}
+    for speed in (-1.5, 1.5):
+        cold = thermal_friction(speed, 293.0, **numbers)["torque"]
+        assert cold == pytest.approx(-(2.0 * np.sign(speed) + 5.0 * speed), rel=1e-12)
+        warm = thermal_friction(speed, 313.0, **numbers)["torque"]
+        assert warm == pytest.approx(-(1.8 * np.sign(speed) + 3.0 * speed), rel=1e-12)

@@ -64,6 +64,10 @@ EXAMPLES = {
         "softening": 3.0,
         "time_constant": 1.0,
     },
+    "thermal_friction": {
+        **{"coulomb": 2.0, "viscous": 0.4, "coulomb_slope": -0.02, "viscous_slope": -0.01},
+        **{"reference": 293.0, "smoothing_velocity": 0.1},
+    },
     "servo_motor": {"resistance": 2.0, "inductance": 1e-3, "torque_constant": 0.1},
     "current_lag": {"torque_constant": 0.1, "time_constant": 1e-3},
     "backlash_gear": {"stiffness": 1e3, "gap": 1.0, "damping": 10.0},

@@ -190,6 +190,25 @@ def test_what_mujoco_refuses_is_refused_with_its_words(tmp_path):
     assert "MuJoCo's compiler refuses it: " in refusal(tmp_path, "<worldbody><body><joint/></body></worldbody>")
 
 
+def test_all_that_mujoco_refuses_is_told_at_once_without_what_follows_from_it(tmp_path):
+    """The joint without a type is named by an actuator, the body of the wrong sphere has no mass without it."""
+    wrong = ['<body name="a"><joint name="j" type="hing"/>', '<geom size="0.1" foo="1"/></body>']
+    wrong += ['<body name="b"><joint axis="0 0 0"/>', '<geom size="0.1"/></body>']
+    bodies = "\n".join(wrong)
+    drives = '<actuator>\n<motor joint="j"/>\n<motor joint="k"/>\n</actuator>'
+    said = refusal(tmp_path, f"<worldbody>\n{bodies}\n</worldbody>\n{drives}")
+    assert "4 problems" in said
+    for words in ("invalid keyword: 'hing'", "unrecognized attribute: 'foo'", "axis too small", "target 'k'"):
+        assert words in said
+
+
+def test_what_the_compiler_makes_into_bodies_is_not_called_unused(tmp_path):
+    body = BODY.format('name="a"')
+    robot = read(tmp_path, f'<worldbody><replicate count="2" offset="1 0 0">{body}</replicate></worldbody>')
+    assert len(robot.machine.mechanism.bodies) == 2
+    assert not robot.sheet.of("not used")
+
+
 def test_files_outside_of_the_folder_are_not_read(tmp_path):
     inner = tmp_path / "mine"
     inner.mkdir()

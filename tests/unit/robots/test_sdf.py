@@ -47,6 +47,26 @@ def test_a_model_without_a_joint_to_the_world_is_free_unless_asked_otherwise(tmp
     assert any("base = " in choice for choice in robot.sheet.choices)
 
 
+def test_models_stand_in_frames_of_the_world_by_a_frame_of_their_own(tmp_path):
+    """X_model = X_<pose> X_frame^-1: the link at (0, 0, 1) of its model stands where the pose says."""
+    frame = '<frame name="f"><pose>1 0 0 0 0 0</pose></frame>'
+    link = LINK.format("a", "<pose>0 0 1 0 0 0</pose>")
+    first = f'<model name="m" placement_frame="a"><pose relative_to="f">0 2 0 0 0 0</pose>{link}</model>'
+    second = f'<model name="n"><pose relative_to="m">5 0 0 0 0 0</pose>{link}</model>'
+    path = tmp_path / "world.sdf"
+    path.write_text(f'<sdf version="1.12"><world name="w">{frame}{first}{second}</world></sdf>')
+    mechanism = rd.read_robot(path, base="fixed").mechanism
+    assert np.allclose(mechanism.joint("m.a_base").origin, (1, 2, 0))
+    assert np.allclose(mechanism.joint("n.a_base").origin, (6, 2, 0))
+    inner = f'<model name="i" placement_frame="a">{link}</model>'
+    path.write_text(
+        f'<sdf version="1.12"><world name="w"><model name="m">{inner}</model>{joint("j", "a", "b")}</world></sdf>'
+    )
+    with pytest.raises(rd.ModelError, match="placement_frame within another model") as error:
+        rd.read_robot(path)
+    assert "joins models of a world" in str(error.value)
+
+
 def test_poses_are_relative_to_models_links_joints_and_frames(tmp_path):
     frame = '<frame name="f" attached_to="a"><pose degrees="true">1 0 0 0 0 90</pose></frame>'
     b = LINK.format("b", '<pose relative_to="f">0 1 0 0 0 0</pose>')

@@ -1,5 +1,6 @@
 """Do the studio's jobs answer what the analyses answer, and say what is wrong?"""
 
+import json
 import re
 import time
 from importlib.resources import files
@@ -14,6 +15,7 @@ from robodyn.analysis.linear.loop_table import loop_table
 from robodyn.base import waiting
 from robodyn.cli.studio import CALLED, call_command
 from robodyn.computation.results import to_csv
+from robodyn.presentation.reporting import Display
 from robodyn.presentation.studio import work
 from robodyn.presentation.studio.session import Job
 from robodyn.presentation.studio.work import carry_out
@@ -129,6 +131,24 @@ def test_a_job_is_stopped_at_once(cart):
     job.follower.join(60)
     assert told[-1] == {"stopped": True}
     assert job.process.returncode != 0
+
+
+def test_every_message_of_a_job_but_its_last_says_how_far_it_is(cart, monkeypatch):
+    def call(kind, asked, options, tell):
+        tell("assembling")
+        # So ends a step within a job.
+        tell("")
+        return None, Display("done")
+
+    said = StringIO()
+    monkeypatch.setattr(work.sys, "stdin", StringIO(json.dumps(spec(cart, "modes")) + "\n"))
+    monkeypatch.setattr(work.sys, "stdout", said)
+    monkeypatch.setattr(work, "_watch", silent)
+    monkeypatch.setattr(work.os, "nice", silent)
+    work.answer_job(call)
+    *progress, end = [json.loads(line) for line in said.getvalue().splitlines()]
+    assert [message["progress"] for message in progress] == ["reading the scenario", "assembling"]
+    assert "result" in end
 
 
 def test_a_job_whose_studio_has_died_ends(monkeypatch):

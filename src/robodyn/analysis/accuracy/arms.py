@@ -41,7 +41,7 @@ DRIVES = ("play", "counts")
 
 
 @dataclass(frozen=True)
-class Choice:
+class AssumedRange:
     """What is not published: its range and why it is that."""
 
     least: float
@@ -101,7 +101,7 @@ class ArmSheet(Displayed):
     source: str
     known: str
     figures: tuple[ArmFigure, ...]
-    choices: dict[str, Choice]
+    choices: dict[str, AssumedRange]
     robots: int
     seed: int
     reach: float
@@ -148,7 +148,7 @@ def load_arm(name: str) -> Arm:
     return Arm(name, title, source, material, known, machine, tuple(drives), standing, counts)
 
 
-def choices_of(arm: Arm, given: Mapping[str, str] | None = None) -> dict[str, Choice]:
+def choices_of(arm: Arm, given: Mapping[str, str] | None = None) -> dict[str, AssumedRange]:
     """Ranges of what is not published, with those that are given instead: "0.5 deg", or "0.2 deg:1 deg".
 
     Raises:
@@ -159,7 +159,7 @@ def choices_of(arm: Arm, given: Mapping[str, str] | None = None) -> dict[str, Ch
     choices = {}
     for key, (least, most, reason) in rows.items():
         unit = UNITS.get(key, "1")
-        choices[key] = Choice(read_quantity(least, unit), read_quantity(most, unit), reason)
+        choices[key] = AssumedRange(read_quantity(least, unit), read_quantity(most, unit), reason)
     flaws = FlawList()
     flaws.add_unknown(given or {}, [*choices, *DRIVES], "is no choice", "set")
     for key, text in (given or {}).items():
@@ -171,7 +171,7 @@ def choices_of(arm: Arm, given: Mapping[str, str] | None = None) -> dict[str, Ch
         if len(ends) > 2 or not 0 < ends[0] <= ends[-1]:
             flaws.add(f"set.{key}", f"'{text}' is no range of positive numbers", 'such as "0.2 deg:1 deg"')
             continue
-        choices[key] = Choice(ends[0], ends[-1], "given")
+        choices[key] = AssumedRange(ends[0], ends[-1], "given")
     flaws.raise_if_any(f"sheet of '{arm.name}'")
     return choices
 
@@ -181,14 +181,14 @@ def choices_of(arm: Arm, given: Mapping[str, str] | None = None) -> dict[str, Ch
 
 
 @dataclass(frozen=True)
-class Pose:
+class ArmPose:
     """An arm at a pose: jacobian (3, n) of the tool, torques of its weight (n,) and places of its joints' frames."""
 
     jacobian: Floats
     weight: Floats
 
 
-def _poses(arm: Arm, side: float) -> tuple[list[Pose], float]:
+def _poses(arm: Arm, side: float) -> tuple[list[ArmPose], float]:
     """P1 to P5: where it stands, and the corners of the plane that rises along x through a cube about it."""
     dynamics = MachineDynamics(arm.machine)
     middle = dynamics.position("tool", arm.home)
@@ -202,7 +202,7 @@ def _poses(arm: Arm, side: float) -> tuple[list[Pose], float]:
             flaws.add(f"P{k + 1}", what, "take a smaller cube")
             continue
         weight = -np.asarray(dynamics.holding_forces(q))
-        poses.append(Pose(_jacobian(dynamics, q), weight))
+        poses.append(ArmPose(_jacobian(dynamics, q), weight))
     flaws.raise_if_any(f"sheet of '{arm.name}'")
     return poses, float(np.linalg.norm(middle))
 
@@ -276,7 +276,7 @@ def _figure(symbol: str, pose: str, found: list[Floats]) -> ArmFigure:
 
 
 def measure_robot(
-    arm: Arm, numbers: Mapping[str, float], poses: Sequence[Pose], rng: np.random.Generator
+    arm: Arm, numbers: Mapping[str, float], poses: Sequence[ArmPose], rng: np.random.Generator
 ) -> Iterator[tuple[Floats, Floats]]:
     """RP and AP of one robot at each pose, each before the shares of its causes: of the variance, of the mean square.
 

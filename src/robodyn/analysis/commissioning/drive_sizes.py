@@ -13,6 +13,7 @@ from robodyn.analysis.commissioning.library import (
     IMPERFECTIONS,
     MODELS,
     SIZED,
+    DriveNumbers,
     NamedDrive,
     SizedDrive,
     Sourced,
@@ -20,6 +21,7 @@ from robodyn.analysis.commissioning.library import (
     load_toml,
     mount_drive,
     read_fields,
+    rules_of,
     size_family,
 )
 from robodyn.base.errors import FlawList, nearest, refuse
@@ -34,13 +36,13 @@ from robodyn.description.model.fields import choice, flag, quantity, text
 
 FRICTIONS = ("none", "coulomb", "stribeck", "lugre", "dahl", "elasto-plastic", "stick", *MODELS)
 NO_ERRORS, TYPICAL = "none", "typical"
-CAUSES = tuple(rule.key for rule in IMPERFECTIONS)
+CAUSES = tuple(rule.key for rule in rules_of(IMPERFECTIONS))
 CASCADE, COMPUTED_TORQUE = "cascade", "computed-torque"
 SCHEMES = (CASCADE, COMPUTED_TORQUE)
 ALL = "all"
 
 
-class Drive(Description, kw_only=True):
+class Drive(DriveNumbers, kw_only=True):
     """What a joint is driven by; a number that is not given comes from the library of drives or from a rule."""
 
     NOUN = "drive"
@@ -49,41 +51,32 @@ class Drive(Description, kw_only=True):
     family: str = choice(SIZED, default="strain-wave", doc="of drives")
     friction: str = choice(FRICTIONS, default="lugre", doc="law of its friction; m1 to m6 as identified of that drive")
     elastic: bool | None = flag(default=None, doc="whether the gear twists")
-    effort: float | None = quantity(positive=True, default=None, doc="largest torque or force [N m or N]")
-    ratio: float | None = quantity(positive=True, default=None, doc="of the gear [1 or rad/m]")
-    rotor_inertia: float | None = quantity("kg m^2", positive=True, default=None, doc="on the motor's shaft")
-    torque_constant: float | None = quantity("N m/A", positive=True, default=None, doc="of the motor")
-    stiffness: float | None = quantity(positive=True, default=None, doc="of the gear [N m/rad or N/m]")
-    damping: float | None = quantity(non_negative=True, default=None, doc="of the gear [N m s/rad or N s/m]")
-    gap: float | None = quantity(non_negative=True, default=None, doc="whole play of the gear [rad or m]")
-    loss: float | None = quantity(non_negative=True, default=None, doc="of the gear, by the torque it transmits")
-    coulomb: float | None = quantity(non_negative=True, default=None, doc="dry friction [N m or N]")
-    static: float | None = quantity(non_negative=True, default=None, doc="friction that breaks away [N m or N]")
-    viscous: float | None = quantity(non_negative=True, default=None, doc="viscous friction [N m s/rad or N s/m]")
-    counts: float | None = quantity(positive=True, default=None, doc="of the encoder in a turn of the motor")
+    effort: float | None = quantity(written="{F}", positive=True, default=None, doc="largest torque or force")
+    ratio: float | None = quantity(written="rad/{x}", positive=True, default=None, doc="of the gear")
+    damping: float | None = quantity(written="{F} s/{x}", non_negative=True, default=None, doc="of the gear")
+    gap: float | None = quantity(written="{x}", non_negative=True, default=None, doc="whole play of the gear")
+    static: float | None = quantity(written="{F}", non_negative=True, default=None, doc="friction that breaks away")
     # Hidden causes: none unless they are given, or all that a rule of thumb knows.
     errors: str = choice((NO_ERRORS, TYPICAL), default=NO_ERRORS, doc="hidden causes that are not given")
     cogging: float | None = quantity("N m", non_negative=True, default=None, doc="amplitude, on the motor's shaft")
     cogging_order: float | None = quantity(positive=True, default=None, doc="periods in a turn of the motor")
     ripple: float | None = quantity(non_negative=True, default=None, doc="amplitude by the torque")
     ripple_order: float | None = quantity(positive=True, default=None, doc="periods in a turn of the motor")
-    saturation: float | None = quantity(positive=True, default=None, doc="torque that is never reached [N m or N]")
+    saturation: float | None = quantity(written="{F}", positive=True, default=None, doc="torque that is never reached")
     loss_back: float | None = quantity(non_negative=True, default=None, doc="loss while the load drives the motor")
-    iron_hysteresis: float | None = quantity(non_negative=True, default=None, doc="drag torque of the iron [N m or N]")
-    iron_eddy: float | None = quantity(non_negative=True, default=None, doc="drag by speed [N m s/rad or N s/m]")
-    uneven_friction: float | None = quantity(non_negative=True, default=None, doc="friction once a turn [N m or N]")
-    transmission_error: float | None = quantity(non_negative=True, default=None, doc="amplitude [rad or m]")
+    iron_hysteresis: float | None = quantity(
+        written="{F}", non_negative=True, default=None, doc="drag torque of the iron"
+    )
+    iron_eddy: float | None = quantity(written="{F} s/{x}", non_negative=True, default=None, doc="drag by speed")
+    uneven_friction: float | None = quantity(written="{F}", non_negative=True, default=None, doc="friction once a turn")
     transmission_order: float | None = quantity(positive=True, default=None, doc="periods in a turn of the motor; 2")
-    eccentricity: float | None = quantity(non_negative=True, default=None, doc="of the encoder [rad or m of the joint]")
-    interpolation: float | None = quantity(non_negative=True, default=None, doc="error within a line [rad or m]")
+    eccentricity: float | None = quantity(written="{x}", non_negative=True, default=None, doc="of the encoder")
+    interpolation: float | None = quantity(written="{x}", non_negative=True, default=None, doc="error within a line")
     lines: float | None = quantity(positive=True, default=None, doc="of the encoder in a turn of the motor; 1024")
-    pitch_error: float | None = quantity(non_negative=True, default=None, doc="of a screw, once a turn [m]")
+    pitch_error: float | None = quantity("m", non_negative=True, default=None, doc="of a screw, once a turn")
     pitch_slope: float | None = quantity(default=None, doc="of a screw, error by way")
     current_offset: float | None = quantity("A", default=None, doc="of the measurement of the current")
     current_noise: float | None = quantity("A", non_negative=True, default=None, doc="of that, standard deviation")
-    voltage: float | None = quantity("V", positive=True, default=None, doc="of the supply")
-    resistance: float | None = quantity("ohm", positive=True, default=None, doc="of the winding")
-    inductance: float | None = quantity("H", positive=True, default=None, doc="of the winding")
     dead_time: float | None = quantity("s", non_negative=True, default=None, doc="of the inverter, at 20 kHz")
     supply_resistance: float | None = quantity("ohm", positive=True, default=None, doc="by which the supply sags")
     heat: bool = flag(default=False, doc="whether the motor warms up, derates and trips")

@@ -28,7 +28,8 @@ LOADS = 24
 """Points of a curve."""
 LASTING = 12.0
 """Time constants of the housing after which a drive is as warm as it gets."""
-ZERO = 273.15
+ZERO, COLDEST = 273.15, 73.15
+"""Of deg C, and the lowest temperature at which resistances still follow the law [K]."""
 HEAT = ("resistance", "winding_resistance", "housing_resistance", "winding_time", "housing_time")
 
 
@@ -45,9 +46,12 @@ class HeatPath:
     start: float = REFERENCE
 
     def check(self, flaws: FlawList) -> None:
-        """A drive that is too hot before it begins has no endurance."""
-        for part, limit in (("winding", self.winding_limit), ("housing", self.housing_limit)):
-            for key, value in (("start", self.start), ("ambient", self.ambient)):
+        """A drive that is too hot before it begins has no endurance, and the laws of copper end far below frost."""
+        temperatures = {"ambient": self.ambient} | ({"start": self.start} if self.start != self.ambient else {})
+        for key, value in temperatures.items():
+            if not value >= COLDEST:
+                flaws.add(key, f"must be {COLDEST - ZERO:.0f} deg C or more, is {value - ZERO:.3g} deg C")
+            for part, limit in (("winding", self.winding_limit), ("housing", self.housing_limit)):
                 if value >= limit:
                     what = f"{self.name} trips at {limit - ZERO:.3g} deg C of its {part}, is {value - ZERO:.3g} deg C"
                     flaws.add(key, what, "begin cooler, or raise the limit if the drive really stands more")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fnmatch
 import math
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -19,14 +19,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
+from robodyn.base.errors import Flaw, FlawList, ModelError, near_names, nearest, refuse
 from robodyn.base.lazy import Displayed
 from robodyn.base.units import UnitError
+from robodyn.description.files.reading import is_required
 from robodyn.description.files.units import read_quantity
 from robodyn.description.laws.drives import COPPER, REFERENCE
 from robodyn.description.model import Joint
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import EMPTY, array, choice, flag, quantity, text, text_map, whole_number
+from robodyn.description.model.formula import Node, evaluate, names_in, parse_formula
 from robodyn.description.model.kinds import Quantity
 
 SPUR, PLANETARY, STRAIN_WAVE, BALL_SCREW = FAMILIES = ("spur", "planetary", "strain-wave", "ball-screw")
@@ -51,8 +53,24 @@ class Sourced:
         return self.source.startswith(("estimated", "rule of thumb", "as commonly quoted"))
 
 
-class Actuator(Description, kw_only=True):
-    """What is published of a drive: on the joint's side of its gear, but for the motor's own numbers."""
+class DriveNumbers(Description, kw_only=True):
+    """What is said of a drive, whether published or given for a joint: on the joint's side but for the motor's own."""
+
+    rotor_inertia: float | None = quantity("kg m^2", positive=True, default=None, doc="on the motor's shaft")
+    torque_constant: float | None = quantity("N m/A", positive=True, default=None, doc="of the motor")
+    resistance: float | None = quantity("ohm", positive=True, default=None, doc="of the winding at 25 deg C")
+    inductance: float | None = quantity("H", positive=True, default=None, doc="of the winding")
+    voltage: float | None = quantity("V", positive=True, default=None, doc="of the supply")
+    counts: float | None = quantity(positive=True, default=None, doc="of the encoder in a turn of the motor")
+    stiffness: float | None = quantity(written="{F}/{x}", positive=True, default=None, doc="of the gear")
+    loss: float | None = quantity(non_negative=True, default=None, doc="of the gear, by the torque it transmits")
+    coulomb: float | None = quantity(written="{F}", non_negative=True, default=None, doc="dry friction")
+    viscous: float | None = quantity(written="{F} s/{x}", non_negative=True, default=None, doc="viscous friction")
+    transmission_error: float | None = quantity(written="{x}", non_negative=True, default=None, doc="its amplitude")
+
+
+class Actuator(DriveNumbers, kw_only=True):
+    """What is published of a drive; counts of a spur servo's encoder are those in a turn of its output."""
 
     NOUN = "drive"
 
@@ -61,27 +79,16 @@ class Actuator(Description, kw_only=True):
     date: str | None = text(default=None, doc="when they were read there")
     size: bool = flag(default=False, doc="whether dress scales it to a joint's effort limit")
     phases: int = whole_number(default=1, doc="3 where currents are amplitudes and resistance that of a phase")
-    ratio: float = quantity(positive=True, doc="of the gear [1 or rad/m]")
-    peak_torque: float = quantity(positive=True, doc="for a moment, of a servo at stall [N m or N]")
-    rated_torque: float | None = quantity(positive=True, default=None, doc="without end [N m or N]")
-    voltage: float | None = quantity("V", positive=True, default=None, doc="of the supply")
+    ratio: float = quantity(written="rad/{x}", positive=True, doc="of the gear")
+    peak_torque: float = quantity(written="{F}", positive=True, doc="for a moment, of a servo at stall")
+    rated_torque: float | None = quantity(written="{F}", positive=True, default=None, doc="without end")
     peak_current: float | None = quantity("A", positive=True, default=None, doc="at peak torque")
     rated_current: float | None = quantity("A", positive=True, default=None, doc="at rated torque")
     no_load_speed: float | None = quantity("rad/s", positive=True, default=None, doc="at that voltage")
     speeds: tuple[float, ...] | None = array(default=None, doc="of a measured torque-speed curve, rising [rad/s]")
     torques: tuple[float, ...] | None = array(default=None, doc="of that curve, falling [N m]")
-    torque_constant: float | None = quantity("N m/A", positive=True, default=None, doc="of the motor")
-    resistance: float | None = quantity("ohm", positive=True, default=None, doc="of the winding at 25 deg C")
-    inductance: float | None = quantity("H", positive=True, default=None, doc="of the winding")
-    rotor_inertia: float | None = quantity("kg m^2", positive=True, default=None, doc="on the motor's shaft")
-    counts: float | None = quantity(positive=True, default=None, doc="of the encoder in a turn (spur: of the output)")
     play: float | None = quantity("rad", non_negative=True, default=None, doc="whole play of the gear")
     mass: float | None = quantity("kg", positive=True, default=None, doc="of all of it")
-    stiffness: float | None = quantity(positive=True, default=None, doc="of the gear [N m/rad or N/m]")
-    loss: float | None = quantity(non_negative=True, default=None, doc="of the gear, by the torque it transmits")
-    coulomb: float | None = quantity(non_negative=True, default=None, doc="dry friction [N m or N]")
-    viscous: float | None = quantity(non_negative=True, default=None, doc="viscous friction [N m s/rad or N s/m]")
-    transmission_error: float | None = quantity("rad", non_negative=True, default=None, doc="amplitude at the output")
     winding_resistance: float | None = quantity("K/W", positive=True, default=None, doc="winding to housing")
     housing_resistance: float | None = quantity("K/W", positive=True, default=None, doc="housing to air")
     winding_time: float | None = quantity("s", positive=True, default=None, doc="thermal time constant")
@@ -137,7 +144,10 @@ class Actuator(Description, kw_only=True):
 
 
 # --------------------------------------------------------------------------------------------------
-# Rules: how is a number estimated that nobody has published?
+# Rules of thumb: how is a number estimated that nobody has published?
+
+RULES, IMPERFECTIONS = "rules", "imperfections"
+"""Tables of `rules.toml`: of all drives, and what `errors = "typical"` adds to one."""
 
 
 @dataclass(frozen=True)
@@ -145,131 +155,29 @@ class Rule:
     """How a number follows from others, for some families; a rule whose numbers are not known does not apply."""
 
     key: str
-    sentence: str
-    formula: Callable[[Mapping[str, float]], float]
-    families: tuple[str, ...] = FAMILIES
+    formula: Node
+    why: str
+    families: tuple[str, ...]
 
 
-MOTOR_CONSTANT, MOTOR_INERTIA, MOTOR_EXPONENT = 0.0837, 1.8e-5, 0.54
-ARCMIN = math.pi / 10800
+@cache
+def rules_of(table: str) -> tuple[Rule, ...]:
+    """The rules of a table of `rules.toml`, in its order."""
+    return tuple(
+        Rule(one["key"], parse_formula(one["formula"]), one["why"], tuple(one.get("families", FAMILIES)))
+        for one in tomllib.loads(_data("rules.toml"))[table]
+    )
 
 
-def _motor_constant(n: Mapping[str, float]) -> float:
-    return MOTOR_CONSTANT * (n["rotor_inertia"] / MOTOR_INERTIA) ** MOTOR_EXPONENT
-
-
-def _cooling(n: Mapping[str, float]) -> float:
-    """Half of the thermal resistance at which rated current brings the winding to its limit."""
-    rise = n["winding_limit"] - REFERENCE
-    return 0.5 * rise / (n["resistance"] * (1 + COPPER * rise) * n["rated_current"] ** 2)
-
-
-RULES = (
-    Rule("rated_torque", "a fifth of the stall torque (note of ROBOTIS' e-manual)",
-         lambda n: n["peak_torque"] / 5, (SPUR,)),
-    Rule("rated_torque", "peak torque / 2.5", lambda n: n["peak_torque"] / 2.5),
-    Rule("torque_constant", "stall torque / ratio / stall current, gear loss included",
-         lambda n: n["peak_torque"] / n["ratio"] / n["peak_current"], (SPUR,)),
-    Rule("torque_constant", "rated torque / ratio / rated current, gear loss included",
-         lambda n: n["rated_torque"] / n["ratio"] / n["rated_current"]),
-    Rule("torque_constant", "voltage / ratio / no-load speed, friction left out",
-         lambda n: n["voltage"] / n["ratio"] / n["no_load_speed"]),
-    Rule("torque_constant", "0.1 N m/A, on which only currents depend", lambda n: 0.1),
-    Rule("peak_current", "peak torque / ratio / torque constant",
-         lambda n: n["peak_torque"] / n["ratio"] / n["torque_constant"]),
-    Rule("rated_current", "rated torque / ratio / torque constant",
-         lambda n: n["rated_torque"] / n["ratio"] / n["torque_constant"]),
-    Rule("rotor_inertia", "1.2e-5 s^2 x stall torque / ratio, as identified of MX-64, MX-106, XL-320, XL330 within 1.5",
-         lambda n: 1.2e-5 * n["peak_torque"] / n["ratio"], (SPUR,)),
-    Rule("rotor_inertia", "1.8e-5 kg m^2 x (peak torque / ratio / 0.7 N m)^1.2, a fit to nine Damiao drives",
-         lambda n: MOTOR_INERTIA * (n["peak_torque"] / n["ratio"] / 0.7) ** 1.2),
-    Rule("resistance", "voltage / stall current", lambda n: n["voltage"] / n["peak_current"], (SPUR,)),
-    Rule("resistance", "(kt / Km)^2, Km = 0.0837 N m/W^0.5 (J / 1.8e-5 kg m^2)^0.54, a fit to nine Damiao drives",
-         lambda n: (n["torque_constant"] / _motor_constant(n)) ** 2),
-    Rule("inductance", "0.5 ms x resistance", lambda n: 5e-4 * n["resistance"]),
-    Rule("no_load_speed", "voltage / ratio / torque constant, friction left out",
-         lambda n: n["voltage"] / n["ratio"] / n["torque_constant"]),
-    Rule("counts", "12 bit absolute encoder on the output", lambda n: 4096.0, (SPUR,)),
-    Rule("counts", "14 bit magnetic encoder on the motor's shaft", lambda n: 16384.0, (PLANETARY,)),
-    Rule("counts", "19 bit absolute encoder on the motor's shaft", lambda n: 524288.0),
-    Rule("play", "0.5 deg, what makers of spur servos promise", lambda n: math.radians(0.5), (SPUR,)),
-    Rule("play", "10 arc-min of a planetary stage", lambda n: 10 * ARCMIN, (PLANETARY,)),
-    Rule("play", "none", lambda n: 0.0),
-    Rule("stiffness", "twists by 1 deg under stall torque", lambda n: n["peak_torque"] / math.radians(1.0), (SPUR,)),
-    Rule("stiffness", "Yaskawa SGMMV product manual, 11.1.1: low-backlash gears twist 10 arc-min at rated torque",
-         lambda n: n["rated_torque"] / (10 * ARCMIN), (PLANETARY,)),
-    Rule("stiffness", "8400 N m/rad x peak torque / 82 N m, as the TREE Robotics Avocado",
-         lambda n: 8400 * n["peak_torque"] / 82, (STRAIN_WAVE,)),
-    Rule("coulomb", "4 % of the peak torque", lambda n: 0.04 * n["peak_torque"], (STRAIN_WAVE,)),
-    Rule("coulomb", "3 % of the peak torque", lambda n: 0.03 * n["peak_torque"]),
-    Rule("viscous", "as much as Coulomb friction at the no-load speed",
-         lambda n: n["coulomb"] / n["no_load_speed"], (SPUR,)),
-    Rule("viscous", "as much as Coulomb friction at 5 rad/s", lambda n: n["coulomb"] / 5, (PLANETARY, SPUR)),
-    Rule("viscous", "as much as Coulomb friction at 1.7 rad/s", lambda n: n["coulomb"] / 1.7, (STRAIN_WAVE,)),
-    Rule("viscous", "as much as Coulomb friction at 1 m/s", lambda n: n["coulomb"]),
-    Rule("static", "1.2 x Coulomb friction", lambda n: 1.2 * n["coulomb"]),
-    Rule("damping", "1 % of critical damping of the stiffness against the rotor",
-         lambda n: 0.02 * math.sqrt(n["stiffness"] * n["rotor_inertia"]) * n["ratio"]),
-    Rule("loss", "four spur stages have an efficiency of about 0.75, 1 / 0.75 - 1", lambda n: 1 / 3, (SPUR,)),
-    Rule("loss", "a planetary stage has an efficiency of about 0.97, 1 / 0.97 - 1", lambda n: 0.03, (PLANETARY,)),
-    Rule("loss", "strain-wave gears of ratio 100 have an efficiency of about 0.85 at rated torque, 1 / 0.85 - 1",
-         lambda n: 0.18, (STRAIN_WAVE,)),
-    Rule("loss", "ball screws have an efficiency of about 0.9, 1 / 0.9 - 1", lambda n: 0.11),
-    # Heat.
-    Rule("mass", "peak torque / 40 N m/kg, as Damiao's drives within 2.5",
-         lambda n: n["peak_torque"] / 40, (PLANETARY,)),
-    Rule("winding_limit", "100 deg C, the coil temperature that Damiao recommends at most", lambda n: 373.15,
-         (PLANETARY, SPUR)),
-    Rule("winding_limit", "125 deg C", lambda n: 398.15),
-    Rule("housing_resistance", "2.4 K/W (55 g / mass)^(2/3): surface, from the STS3215's measurement",
-         lambda n: 2.4 * (0.055 / n["mass"]) ** (2 / 3), (SPUR,)),
-    Rule("housing_resistance", "half of what brings the winding to its limit at rated current", _cooling),
-    Rule("winding_resistance", "as much as from housing to air", lambda n: n["housing_resistance"]),
-    Rule("winding_time", "35 s, between two motors of maxon's EC 45 flat", lambda n: 35.0),
-    Rule("housing_time", "600 J/(kg K) x mass x thermal resistance to air",
-         lambda n: 600 * n["mass"] * n["housing_resistance"]),
-    Rule("housing_time", "10 min", lambda n: 600.0),
-)  # fmt: skip
-
-IMPERFECTIONS = (
-    Rule("cogging", "1 % of the motor's rated torque", lambda n: 0.01 * n["rated_torque"] / n["ratio"]),
-    Rule("cogging_order", "12 slots and 8 poles: their least common multiple", lambda n: 24.0),
-    Rule("ripple", "1 % of the torque", lambda n: 0.01),
-    Rule("ripple_order", "6 per electrical period of 8 poles", lambda n: 24.0),
-    Rule("saturation", "2.5 x the peak torque: 7 % are missing at the peak", lambda n: 2.5 * n["peak_torque"]),
-    Rule("loss_back", "back-driving efficiency of about 0.7, 1 - 0.7", lambda n: 0.3, (STRAIN_WAVE,)),
-    Rule("loss_back", "back-driving efficiency of about 0.6, 1 - 0.6", lambda n: 0.4, (SPUR,)),
-    Rule("uneven_friction", "10 % of Coulomb friction", lambda n: 0.1 * n["coulomb"]),
-    Rule("transmission_error", "1 arc-min peak to peak", lambda n: 0.5 * ARCMIN, (STRAIN_WAVE,)),
-    Rule("transmission_error", "5 arc-min peak to peak", lambda n: 2.5 * ARCMIN, (SPUR, PLANETARY)),
-    Rule("eccentricity", "0.1 mm of the magnet or disk at a radius of 20 mm, over the ratio",
-         lambda n: 5e-3 / n["ratio"]),
-    Rule("interpolation", "0.3 % of a line of 1024 lines a turn, over the ratio",
-         lambda n: 0.003 * 2 * math.pi / 1024 / n["ratio"]),
-    Rule("pitch_error", "5 um a turn", lambda n: 5e-6, (BALL_SCREW,)),
-    Rule("pitch_slope", "23 um in 300 mm, ISO 3408-3 class 5", lambda n: 0.023 / 300, (BALL_SCREW,)),
-    Rule("current_offset", "0.2 % of the peak current", lambda n: 0.002 * n["peak_current"]),
-    Rule("current_noise", "0.1 % of the peak current", lambda n: 0.001 * n["peak_current"]),
-    Rule("voltage", "48 V", lambda n: 48.0),
-    Rule("dead_time", "1 us at 20 kHz", lambda n: 1e-6),
-    Rule("supply_resistance", "a tenth of the voltage is lost at peak current",
-         lambda n: 0.1 * n["voltage"] / n["peak_current"]),
-)  # fmt: skip
-"""What `errors = "typical"` adds to a drive."""
-
-
-def estimate(family: str, numbers: dict[str, Sourced], rules: Iterable[Rule] = RULES) -> dict[str, Sourced]:
+def estimate(family: str, numbers: Mapping[str, Sourced], table: str = RULES) -> dict[str, Sourced]:
     """The numbers with those that follow from them, each told as estimated by its rule."""
-    numbers = dict(numbers)
-    for rule in rules:
-        if rule.key in numbers or family not in rule.families:
-            continue
-        try:
-            value = rule.formula({key: number.value for key, number in numbers.items()})
-        except KeyError:
-            continue
-        numbers[rule.key] = Sourced(value, f"rule of thumb: {rule.sentence}")
-    return numbers
+    found = dict(numbers)
+    for rule in rules_of(table):
+        known = {key: number.value for key, number in found.items()} | {"reference": REFERENCE, "copper": COPPER}
+        needed = {name.name for name in names_in(rule.formula)}
+        if rule.key not in found and family in rule.families and needed <= known.keys():
+            found[rule.key] = Sourced(float(evaluate(rule.formula, known)), f"rule of thumb: {rule.why}")
+    return found
 
 
 # --------------------------------------------------------------------------------------------------
@@ -391,26 +299,28 @@ def _read(tables: Mapping[str, Any], source: str) -> dict[str, NamedDrive]:
 
 def read_fields(flaws: FlawList, cls: type[Read], table: Mapping[str, Any], path: str) -> Read | None:
     """A description from a table whose quantities may have units; None where a key or a value is wrong."""
+    before = len(flaws.found)
     flaws.add_unknown(table, cls.KINDS, "is unknown", path)
-    missing = [key for key in ("family", "source", "ratio", "peak_torque") if cls is Actuator and key not in table]
-    for key in missing:
-        flaws.add(f"{path}.{key}", "is missing", "every drive needs family, source, ratio and peak_torque")
-    if missing or not table.keys() <= set(cls.KINDS):
-        return None
-    values, found = {}, True
-    for key, value in table.items():
+    values: dict[str, Any] = {}
+    for key, kind in cls.KINDS.items():
+        value = table.get(key)
+        if key not in table:
+            if is_required(cls, key):
+                flaws.add(f"{path}.{key}", "is missing", f"every {cls.NOUN} needs it")
+        elif isinstance(kind, Quantity) and isinstance(value, str):
+            try:
+                values[key] = read_quantity(value, kind.written or str(kind.unit) or "1")
+            except UnitError as error:
+                flaws.add(f"{path}.{key}", str(error))
+        else:
+            values[key] = value
+    # What is right is checked all the same, as far as nothing is missing.
+    if all(key in values for key in cls.KINDS if is_required(cls, key)):
         try:
-            kind = cls.KINDS[key]
-            is_text = isinstance(kind, Quantity) and isinstance(value, str)
-            values[key] = read_quantity(value, kind.unit if isinstance(kind.unit, str) else "") if is_text else value
-        except UnitError as error:
-            flaws.add(f"{path}.{key}", str(error))
-            found = False
-    try:
-        return cls(**values) if found else None
-    except ModelError as error:
-        flaws.extend(error.flaws, under=path)
-        return None
+            made = cls(**values)
+        except ModelError as error:
+            flaws.extend(error.flaws, under=path)
+    return made if len(flaws.found) == before else None
 
 
 def find_drive(name: str, library: Mapping[str, NamedDrive] | None = None, key: str = "name") -> NamedDrive:
@@ -424,12 +334,12 @@ def find_drive(name: str, library: Mapping[str, NamedDrive] | None = None, key: 
     def plain(word: str) -> str:
         return word.lower().replace("-", "").replace("_", "").replace(" ", "")
 
-    exact = {plain(one): one for one in library}
-    if plain(name) in exact:
-        return library[exact[plain(name)]]
-    begins = [one for one in library if plain(one).startswith(plain(name)) or plain(name) in plain(one)] if name else []
-    remedy = f"did you mean {' or '.join(repr(one) for one in begins[:4])}?" if begins else nearest(name, library)
-    refuse(key, f"there is no drive '{name}'", f"{remedy}; robodyn drives lists all")
+    asked, names = plain(name), {plain(one): one for one in library}
+    if asked in names:
+        return library[names[asked]]
+    near = [one for one in names if asked and asked in one] or near_names(asked, names)
+    meant = f"did you mean {' or '.join(repr(names[one]) for one in near[:4])}?; " if near else ""
+    refuse(key, f"there is no drive '{name}'", f"{meant}robodyn drives lists all")
 
 
 # --------------------------------------------------------------------------------------------------

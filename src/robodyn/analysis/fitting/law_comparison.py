@@ -22,7 +22,7 @@ import numpy as np
 
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.residuals import Experiment, list_experiments
-from robodyn.analysis.fitting.result import Fit
+from robodyn.analysis.fitting.result import UNSEEN, Fit
 from robodyn.analysis.identification.identify import HELD_OUT, effort_levers, plan_identification, split_rows
 from robodyn.analysis.identification.motion_rows import RegressionRows
 from robodyn.analysis.measurement.data_sheet import assess_clock
@@ -39,11 +39,12 @@ from robodyn.description.model.block import JointBlock
 
 EVEN = 2.0
 """Difference of the criterion below which two laws are as good as each other (Kass and Raftery 1995)."""
+STOPPED = "stopped before it was tried"
+LARGE = 1.5
+"""Ratio of held-out squares that is no chance, wherever they are."""
 SIMPLEST = "coulomb_friction"
-ELASTIC, BACKLASH, LOAD = "elastic_gear", "backlash_gear", "gear_loss"
+ELASTIC, BACKLASH = "elastic_gear", "backlash_gear"
 TOGETHER = " + "
-READING = ("gear_loss",)
-"""Laws that read more than their place."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ class FrictionPlace:
     Attributes:
         coulomb, viscous: levels; smoothing: speed over which dry friction is smoothed.
         speed, range: of the motion in the data; force: largest one; drive: signal of the only drive there.
+        temperature: mean of it, where it was measured.
     """
 
     name: str
@@ -113,6 +115,7 @@ class FrictionPlace:
     range: float
     force: float = 0.0
     drive: str = ""
+    temperature: float = 0.0
 
 
 SMOOTH = 1e-3
@@ -134,6 +137,9 @@ GUESSES: Mapping[str, Callable[[FrictionPlace], float]] = MappingProxyType(
         "share": lambda p: 0.02,
         "level": lambda p: 3.0 * p.force,
         "smoothing_velocity": lambda p: p.smoothing,
+        "reference": lambda p: p.temperature,
+        "coulomb_slope": lambda p: -0.005 * p.coulomb,
+        "viscous_slope": lambda p: -0.01 * p.viscous,
         "order": lambda p: 1.0,
         "phase": lambda p: 0.0,
         "stiffness": lambda p: p.coulomb / (SHORT * p.range),
@@ -151,14 +157,21 @@ def _rank(rows: Mapping[str, ComparedLaw], held: Mapping[str, Floats], simple: F
     Args:
         held: squares of weighted residuals at held-out samples in order of time; simple: the simplest law's.
     """
+
+    def compare(law: str, other: str) -> str:
+        """A difference in a few instants, such as those of sticking, is more than chance if it is large."""
+        ratio = float(np.nanmean(held[law]) / max(float(np.nanmean(held[other])), 1e-300))
+        verdict = compare_squares(held[law], held[other])
+        return WORSE if verdict == SAME and ratio > LARGE else verdict
+
     best = min(rows, key=lambda law: rows[law].bic)
     # The simplest of those that predict held-out data as well as the one that the criterion prefers.
-    equals = [law for law in rows if compare_squares(held[law], held[best]) != WORSE]
+    equals = [law for law in rows if compare(law, best) != WORSE]
     best = min([best, *equals], key=lambda law: (rows[law].parameters, rows[law].bic))
     ranked = []
     for law, row in sorted(rows.items(), key=lambda pair: (pair[0] != best, pair[1].bic)):
         gain = None if simple is None else 1 - float(np.nanmean(held[law]) / np.nanmean(simple))
-        than_best = compare_squares(held[law], held[best]) if law != best else ""
+        than_best = compare(law, best) if law != best else ""
         ranked.append(replace(row, gain=gain, than_best=than_best))
     return ranked
 
@@ -168,6 +181,10 @@ def _judge(law: str, tried: str, count: int, n: float, squares: Sequence[float])
     loss = n * float(np.log(squares[0]))
     bic, aic = loss + count * float(np.log(n)), loss + 2.0 * count
     return ComparedLaw(law, tried, count, bic, aic, squares[0] ** 0.5, squares[1] ** 0.5)
+
+
+def _not_judged(law: str, reason: str, count: int = 0) -> ComparedLaw:
+    return ComparedLaw(law, reason, count, np.inf, np.inf, np.nan, np.nan)
 
 
 def _friction_blocks(scenario: Scenario) -> list[Block]:
@@ -199,7 +216,7 @@ def _with_friction(
         changed.append(Block(block.name, block.law, block.on, parameters=block.parameters) if own else block)
     for law, parameters in laws:
         for place, numbers in parameters.items():
-            read = inputs.get(place, {}) if law in READING else {}
+            read = inputs.get(place, {}) if "load" in _argument_names(law) else {}
             changed.append(Block(f"{place}.{law}", law, place, read, numbers))
     return scenario.replaced(machine=scenario.machine.with_all_blocks(changed))
 
@@ -220,25 +237,35 @@ MOST_ORDERS, LEAST_PERIODS = 400, 3.0
 """Orders of ripple that are tried, and periods within the motion that an order needs."""
 MOST_ADDED = 3
 SIGNALS = ("position", "velocity", "load")
+TEMPERATURE = "temperature"
 
 
-FIXED = ("smoothing_velocity",)
+FIXED = ("smoothing_velocity", "reference")
 LEVELS = ("coulomb", "viscous")
 """Numbers of laws that stand alone; others act beside the best of these."""
 
 
-def comparable_laws() -> tuple[str, ...]:
-    """Laws that are disturbances of one axis, functions of its motion and load, with numbers of known meaning."""
+def comparable_laws(simulated: bool = False, measured: Sequence[str] = ()) -> tuple[str, ...]:
+    """Laws that are disturbances of one axis and depend on its motion and load, with numbers of known meaning.
+
+    Args:
+        simulated: laws for simulations: those with states and gears too, but no waves, whose order a simulation cannot
+            scan for; by inverse dynamics those that are functions of the motion.
+        measured: what else of each place was measured, such as its temperature.
+    """
     found = []
     for name, function in known_laws().items():
         info = info_of(function)
-        arguments = [argument for argument in arguments_of(function) if argument.name != "direction"]
+        own = {"direction", *info.states, *info.memory}
+        arguments = [argument for argument in arguments_of(function) if argument.name not in own]
         signals = [one.name for one in arguments if not one.keyword_only and not one.has_default]
         numbers = [one.name for one in arguments if one.keyword_only and not one.has_default]
-        alone = info.disturbance and not info.states and not info.memory and not info.sticks
-        if alone and {*signals} <= {*SIGNALS} and {*numbers} <= {*GUESSES}:
+        known = info.disturbance and {*signals} <= {*SIGNALS, *measured} and {*numbers} <= {*GUESSES}
+        direct = not info.states and not info.memory and not info.sticks
+        if known and ("order" not in numbers if simulated else direct):
             found.append(name)
-    return tuple(sorted(found, key=lambda name: (not _stands_alone(name), name)))
+    found.sort(key=lambda name: (not _stands_alone(name), name))
+    return (*found, ELASTIC, BACKLASH) if simulated else tuple(found)
 
 
 def _numbers_of(law: str) -> list[str]:
@@ -257,12 +284,10 @@ def _stands_alone(law: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class AxisMotion:
-    """One recording and its rows: positions, speeds and loads of the places before the rows' filter (n, places)."""
+    """One recording and its rows; signals of the places before the rows' filter, by their names in laws (n, places)."""
 
     time: Floats
-    q: Floats
-    v: Floats
-    load: Floats
+    signals: Mapping[str, Floats]
     rows: RegressionRows
 
     def filtered(self, forces: Floats) -> Floats:
@@ -292,15 +317,14 @@ class LawContest:
         """Force of a law at a place along a motion, as of drives: every law returns the one ON the joint."""
         names = _argument_names(law)
         fixed = {name: GUESSES[name](self.places[k]) for name in FIXED if name in names}
-        signals = {"position": motion.q, "velocity": motion.v, "load": motion.load}
-        own = {name: np.nan_to_num(values[:, k]) for name, values in signals.items() if name in names}
+        own = {name: np.nan_to_num(values[:, k]) for name, values in motion.signals.items() if name in names}
         return -np.asarray(known_laws()[law](**own, **fixed, **numbers)["torque"], float)
 
     def forces(self, laws: Sequence[str], theta: Floats) -> list[Floats]:
         """Forces of laws on the joints at the rows of each recording, numbers axis after axis, law after law."""
         found = []
         for motion in self.motions:
-            total, numbers = np.zeros(motion.q.shape), iter(theta.tolist())
+            total, numbers = np.zeros((len(motion.time), len(self.places))), iter(theta.tolist())
             for k in range(len(self.places)):
                 for law in laws:
                     total[:, k] += self.force(law, motion, k, {name: next(numbers) for name in _numbers_of(law)})
@@ -356,6 +380,8 @@ class LawContest:
                     limits.append((max(begin[at] - width, 1e-9), begin[at] + width, width / 10))
                 elif name == "phase":
                     limits.append((-10.0, 10.0, 0.3))
+                elif name.endswith("_slope"):
+                    limits.append((-np.inf, np.inf, abs(guess)))
                 elif name in ("stribeck_velocity", "level"):
                     limits.append((0.02 * guess, 50 * guess, guess))
                 else:
@@ -442,17 +468,24 @@ def prepare_contest(scenario: Scenario, runs: Sequence[Run], cutoff: float | Non
         tau = np.column_stack([effort.of(even) for effort in plan.efforts]) @ plan.jacobians
         loads = [own.get(place, tau @ g / max(float(g @ g), 1e-300)) for place, g in zip(places, G, strict=True)]
         s, load = q @ G.T, LowPass(cutoff)(np.column_stack(loads), rate)
-        motions.append(AxisMotion(even.time, s, differentiate(s, rate), load, rows))
+        signals = {"position": s, "velocity": differentiate(s, rate), "load": load}
+        if all(f"{place}.{TEMPERATURE}" in even for place in places):
+            signals[TEMPERATURE] = np.column_stack([even[f"{place}.{TEMPERATURE}"].values for place in places])
+        motions.append(AxisMotion(even.time, signals, rows))
     # The last recordings are held out, or the last part of the only one.
     parts = split_rows([motion.rows for motion in motions], held_out)[0]
     kept = [np.isin(m.rows.time, part.time) for m, part in zip(motions, parts, strict=False)]
     fitted = [*kept, *(np.zeros(len(m.rows.time), bool) for m in motions[len(kept) :])]
     sizes = []
     for k, place in enumerate(places):
-        q, v, load = (np.concatenate([getattr(m, name)[:, k] for m in motions]) for name in ("q", "v", "load"))
+        own = {name: np.concatenate([m.signals[name][:, k] for m in motions]) for name in motions[0].signals}
+        q, v, load = own["position"], own["velocity"], own["load"]
+        warmth = float(np.nanmean(own.get(TEMPERATURE, np.zeros(1))))
         speed, force = (max(float(np.nanpercentile(np.abs(x), 99)), 1e-9) for x in (v, load))
         span, coulomb = max(float(np.nanmax(q) - np.nanmin(q)), 1e-9), 0.1 * force
-        sizes.append(FrictionPlace(place, coulomb, coulomb / speed, SMOOTH * speed, speed, span, force))
+        sizes.append(
+            FrictionPlace(place, coulomb, coulomb / speed, SMOOTH * speed, speed, span, force, temperature=warmth)
+        )
     spread = np.array([np.nanstd(np.concatenate([m.rows.tau[:, j] for m in motions])) for j in range(len(joints))])
     noise = np.where(spread > 0, spread, 1.0)
     return LawContest(tuple(sizes), G, tuple(motions), tuple(fitted), noise)
@@ -476,13 +509,16 @@ def compare_friction_laws(
     Raises:
         ModelError: where the scenario has no friction, or a law is none of those that can be compared.
     """
-    known, flaws = comparable_laws(), FlawList()
+    runs, flaws = [data] if isinstance(data, Run) else list(data), FlawList()
+    places = {str(block.on) for block in _friction_blocks(scenario)}
+    warm = all(f"{place}.{TEMPERATURE}" in run for place in places for run in runs)
+    known = comparable_laws(measured=[TEMPERATURE] if warm else [])
     flaws.add_unknown(laws or (), known, "cannot be compared here")
     if not 0 < held_out < 1:
         flaws.add("held_out", f"must be above 0 and below 1, is {held_out:g}", "laws are judged by it")
     flaws.raise_if_any("comparison of laws")
     chosen = list(laws or known)
-    contest = prepare_contest(scenario, [data] if isinstance(data, Run) else list(data), cutoff, held_out)
+    contest = prepare_contest(scenario, runs, cutoff, held_out)
 
     # The simplest law says the noise of each joint, and where searches of others begin.
     tables: dict[str, Floats] = {}
@@ -506,24 +542,32 @@ def compare_friction_laws(
 
     alone = [law for law in chosen if _stands_alone(law)]
     beside = [law for law in chosen if not _stands_alone(law)]
-    for law in alone or [SIMPLEST]:
-        enter((law,))
+    unfinished = list[ComparedLaw]()
 
     def bic(team: tuple[str, ...]) -> float:
         return _judge_team(contest, team, results[team], numbers[team]).bic
 
-    best = min(results, key=bic)
-    for _ in range(min(MOST_ADDED, len(beside))):
-        for law in beside:
-            if law not in best:
-                enter((*best, law))
-        winner = min(results, key=bic)
-        if winner == best or bic(best) - bic(winner) < EVEN:
-            break
-        best = winner
-    # What stands alone may have won as a makeshift for what was added later.
-    for law in alone:
-        enter((law, *best[1:]))
+    try:
+        for law in alone or [SIMPLEST]:
+            enter((law,))
+        best = min(results, key=bic)
+        for _ in range(min(MOST_ADDED, len(beside))):
+            for law in beside:
+                if law not in best:
+                    enter((*best, law))
+            winner = min(results, key=bic)
+            if winner == best or bic(best) - bic(winner) < EVEN:
+                break
+            best = winner
+        # What stands alone may have won as a makeshift for what was added later.
+        for law in alone:
+            enter((law, *best[1:]))
+    except KeyboardInterrupt:
+        # What was tried is told, the rest is named.
+        if not results:
+            raise
+        tried = {law for team in results for law in team}
+        unfinished = [_not_judged(law, STOPPED) for law in chosen if law not in tried]
     rows, held = dict[str, ComparedLaw](), dict[str, Floats]()
     for team, left in results.items():
         row = _judge_team(contest, team, left, numbers[team])
@@ -535,7 +579,7 @@ def compare_friction_laws(
     for k, place in enumerate(contest.places):
         own = [_judge_team(contest, team, results[team], numbers[team], k) for team in results]
         axes[place.name] = min(own, key=lambda row: row.bic).law
-    return LawComparison(tuple(_rank(rows, held, simple)), axes)
+    return LawComparison((*_rank(rows, held, simple), *unfinished), axes)
 
 
 def _held_squares(contest: LawContest, left: Sequence[Floats]) -> Floats:
@@ -575,16 +619,10 @@ def _judge_team(
 # Laws that contain the simplest one start from what that one found.
 
 
-LAWS = (
-    SIMPLEST, "viscous_friction", "stick_friction", "two_way_stick_friction", "stribeck_friction", "lugre_friction",
-    "warm_friction", LOAD, ELASTIC, BACKLASH,
-)  # fmt: skip
-
-
 def compare_laws(
     scenario: Scenario,
     data: Run | Experiment | Sequence[Run | Experiment],
-    laws: Sequence[str] = LAWS,
+    laws: Sequence[str] | None = None,
     *,
     free: Sequence[str] = (),
     held_out: float = 0.25,
@@ -594,6 +632,7 @@ def compare_laws(
     """Laws of friction and gears by fits of simulations; those that the data cannot tell come last, with the reason.
 
     Args:
+        laws: names; by default all of `comparable_laws(simulated=True)`.
         free: numbers that are fitted beside those of the laws, such as a mass.
         link_side: measured positions and speeds of joints that are taken behind an elastic gear; others are motors'.
         settings: of `fit_parameters`.
@@ -601,8 +640,9 @@ def compare_laws(
     Raises:
         ModelError: where the scenario has no friction, or a law is not known.
     """
-    flaws = FlawList()
-    flaws.add_unknown(laws, LAWS, "is none of the laws to compare")
+    known, flaws = comparable_laws(simulated=True), FlawList()
+    laws = laws or known
+    flaws.add_unknown(laws, known, "is none of the laws to compare")
     if not 0 < held_out < 1:
         flaws.add("held_out", f"must be above 0 and below 1, is {held_out:g}", "laws are judged by it")
     blocks = _friction_blocks(scenario)
@@ -618,16 +658,30 @@ def compare_laws(
             places[k] = replace(place, coulomb=coulomb, viscous=viscous)
 
     # The simplest law first: others begin with its levels, and with what else was free.
-    counts, fits, failures = dict[str, int](), dict[str, Fit](), dict[str, str]()
+    counts, fits, failures, guessed = dict[str, int](), dict[str, Fit](), dict[str, str](), dict[str, str]()
     for law in dict.fromkeys([SIMPLEST, *laws]):
         try:
             proposal, names, renamed = _propose(law, scenario, blocks, places, link_side)
             names += free
             counts[law] = len(names)
-            fits[law] = _fit(proposal, names, experiments, renamed, settings)
+            try:
+                fits[law] = _fit(proposal, names, experiments, renamed, settings)
+            except ModelError as error:
+                # What the data do not tell of a law, such as a bristle's damping, stays as guessed.
+                mute = {flaw.path for flaw in error.flaws if flaw.what.startswith(UNSEEN)} & {*names} - {*free}
+                if not mute or len(mute) < len(error.flaws):
+                    raise
+                names = [name for name in names if name not in mute]
+                counts[law], guessed[law] = len(names), f"left as guessed: {', '.join(sorted(mute))}"
+                fits[law] = _fit(proposal, names, experiments, renamed, settings)
         except ModelError as error:
             failures[law] = "; ".join(map(str, error.flaws))
             continue
+        except KeyboardInterrupt:
+            if not fits:
+                raise
+            failures |= {other: STOPPED for other in laws if other not in fits and other not in failures}
+            break
         if law == SIMPLEST:
             values = fits[law].values
             scenario = scenario.with_numbers({name: values[name] for name in free if name in values})
@@ -636,11 +690,7 @@ def compare_laws(
                 places[k] = replace(place, coulomb=values[f"{own}.coulomb"], viscous=values[f"{own}.viscous"])
 
     fits = {law: fits[law] for law in laws if law in fits}
-    failed = [
-        ComparedLaw(law, failures[law], counts.get(law, 0), np.inf, np.inf, np.nan, np.nan)
-        for law in laws
-        if law in failures
-    ]
+    failed = [_not_judged(law, failures[law], counts.get(law, 0)) for law in laws if law in failures]
     if not fits:
         raise ModelError([Flaw(c.law, c.tried) for c in failed], "comparison of laws: none can be fitted")
     # Signals in their order: an elastic gear gives some of them other names.
@@ -652,7 +702,8 @@ def compare_laws(
         rows_held = [np.where(np.isfinite(x).any(axis=1), np.nansum(x, axis=1), np.nan) for x in both[1]]
         held[law] = np.concatenate(rows_held)
     n = _independent(fits[min(means, key=lambda law: means[law][0])])
-    rows = {law: _judge(law, _remark(fit), counts[law], n, means[law]) for law, fit in fits.items()}
+    remarks = {law: "; ".join(filter(None, (guessed.get(law), _remark(fit)))) for law, fit in fits.items()}
+    rows = {law: _judge(law, remarks[law], counts[law], n, means[law]) for law, fit in fits.items()}
     return LawComparison((*_rank(rows, held, held.get(SIMPLEST)), *failed))
 
 
@@ -706,10 +757,11 @@ def _propose(
     link_side: Sequence[str],
 ) -> tuple[Scenario, list[str], dict[str, str]]:
     """The scenario with one law on all places, the numbers that are fitted, and signals that data name otherwise."""
-    friction = SIMPLEST if law in (ELASTIC, BACKLASH, LOAD) else law
-    laws = [(friction, {place.name: _first_values(friction, place) for place in places})]
-    if law == LOAD:
-        laws.append((LOAD, {place.name: _first_values(LOAD, place) for place in places}))
+    geared = law in (ELASTIC, BACKLASH)
+    alone = not geared and _stands_alone(law)
+    team = [law] if alone else [SIMPLEST] if geared else [SIMPLEST, law]
+    laws = [(one, {place.name: _first_values(one, place) for place in places}) for one in team]
+    if any("load" in _argument_names(one) for one in team):
         what = "has no drive, or more than one, whose force could be the load"
         if undriven := [Flaw(place.name, what) for place in places if not place.drive]:
             raise ModelError(undriven, "comparison of laws")
@@ -719,7 +771,7 @@ def _propose(
         for place, keys in numbers.items():
             free += [f"{place}.{name}.{key}" for key in keys if key != "smoothing_velocity"]
     renamed: dict[str, str] = {}
-    if law in (ELASTIC, BACKLASH):
+    if geared:
         gears = {place.name: _first_gear(proposal, place, law == BACKLASH) for place in places}
         proposal = proposal.replaced(machine=with_elastic_joints(proposal.machine, gears))
         of_gear = ("stiffness", "damping", "gap") if law == BACKLASH else ("stiffness", "damping")

@@ -42,6 +42,9 @@ NAMED = 0.05
 """Share of the largest in a combination below which a parameter is no part of it."""
 
 
+UNSEEN = "has no effect on the data"
+
+
 def find_idle(J: Floats) -> list[int]:
     """Columns of parameters without effect."""
     idle = np.linalg.norm(J, axis=0) <= NO_EFFECT * np.sqrt(max(J.shape[0], 1))
@@ -51,7 +54,7 @@ def find_idle(J: Floats) -> list[int]:
 def find_unidentifiable(J: Floats, names: Sequence[str]) -> list[Flaw]:
     """A flaw for each parameter without effect and each combination along which nothing changes."""
     idle, lengths = find_idle(J), np.linalg.norm(J, axis=0)
-    flaws = [Flaw(names[k], "has no effect on the data", "leave it out of free") for k in idle]
+    flaws = [Flaw(names[k], UNSEEN, "leave it out of free") for k in idle]
     used = np.setdiff1d(np.arange(J.shape[1]), idle)
     if used.size < 2:
         return flaws

@@ -324,7 +324,7 @@ class ExcitationProblem:
         """(q, v, a; G; e) -> gradient of <G, Y> + e . (tau_0, signals of the workspace) by (q, v, a)."""
         state = ca.SX.sym("state", 3 * self.n)
         q, v, a = ca.vertsplit(state, self.n)
-        Y, fixed = self.regressor.function(q, v, a)
+        Y, fixed = self.regressor.function(q, v, a, ca.SX(0, 1))
         Y, others = Y[:, list(self.base.kept)], ca.vertcat(fixed, self.workspace.function(q, v))
         G, e = ca.SX.sym("G", *Y.shape), ca.SX.sym("e", others.numel())
         slope = ca.gradient(ca.dot(G, ca.densify(Y)) + ca.dot(e, others), state)
@@ -448,6 +448,9 @@ def pose_problem(
     if regressor.closure:
         what = "joints that follow others by constraints cannot be moved by series of their own"
         refuse("constraints", what, "design the motion of the open chain", "excitation")
+    if regressor.inputs:
+        what = f"laws depend on {', '.join(regressor.inputs)}, which no motion alone tells"
+        refuse("blocks", what, "design the motion without these laws", "excitation")
     limits = _find_limits(scenario, regressor, given)
     workspace = read_workspace(bare, within)
     base = find_base_parameters(regressor)

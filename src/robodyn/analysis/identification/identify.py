@@ -15,11 +15,13 @@ from robodyn.analysis.coloured_noise import describe_doubt
 from robodyn.analysis.identification.least_squares import Estimate, estimate, make_consistent
 from robodyn.analysis.identification.motion_rows import (
     Effort,
+    Force,
     MotionRows,
     RegressionRows,
     compute_rows,
     drives_of,
     find_efforts,
+    find_inputs,
 )
 from robodyn.analysis.identification.regressor import (
     BaseParameters,
@@ -307,6 +309,8 @@ CLEARER = 1.02
 ENOUGH = 4
 """Rows for each base parameter without which no lower cutoff is tried."""
 WIDE = 1.0
+SURE, SHORTEST = 5.0, 2e-4
+"""Delay of an effort by its deviation, and in seconds, from which on it is said."""
 POOR = 30.0
 """Per cent of a joint's force that is left, beyond which the model is not that of the data."""
 
@@ -353,6 +357,7 @@ def identify(
     if not robust and (outliers := estimate.outliers):
         estimate = plan.estimate(fitted, True)
         notes[f"{outliers} rows are far off what all others say (outliers): rows far off count less (Huber)"] = None
+    notes |= dict.fromkeys(_describe_delays(plan.find_delays(fitted)))
     found = _summarise(plan.regressor, plan.base, estimate, fitted, held)
     return replace(found, warnings=(*plan.notes, *notes, *found.warnings), offsets=plan.find_offsets(found),
                    gains=scales)  # fmt: skip
@@ -363,6 +368,7 @@ class IdentificationPlan:
     """What is the same for all recordings of a machine.
 
     Attributes:
+        inputs: what laws read beside the motion of their place.
         jacobians: how each effort acts on the joints, (n_efforts, n); usable: joints all of whose drives are measured.
         notes: sentences on where efforts come from.
     """
@@ -371,6 +377,7 @@ class IdentificationPlan:
     regressor: Regressor
     base: BaseParameters
     efforts: tuple[Effort, ...]
+    inputs: tuple[Force, ...]
     jacobians: Floats
     usable: np.ndarray
     notes: tuple[str, ...]
@@ -392,12 +399,13 @@ class IdentificationPlan:
         # Units of the signals that are used must be those of the model.
         units = {info.name: info.unit for info in self.system.signals}
         of_efforts = [name for effort in self.efforts for name in effort.signals]
+        of_efforts += [name for force in self.inputs for name in force.signals]
         source = str(run.provenance.description.get("file", "measured data"))
         refuse_unknown(of_efforts, run.names, "is not in the data", source)
         unused = [n for n in run.names if n not in units or not (n.endswith(".position") or n in of_efforts)]
         run = leave_out_repeats(run)
         match_measured(without(replace(run, time=run.time - run.time[0], knots=None), unused), units)
-        return compute_rows(self.reduced, self.efforts, self.jacobians, run, cutoff)
+        return compute_rows(self.reduced, self.efforts, self.inputs, self.jacobians, run, cutoff)
 
     def choose_rows(self, prepared: Sequence[MotionRows], held_out: float, free: bool) -> list[RegressionRows]:
         """Rows by the cutoff whose numbers predict best what took no part: all that is, up to the highest cutoff.
@@ -448,20 +456,37 @@ class IdentificationPlan:
         if not any(np.any(load) for load in known):
             what = "are not told without a known load: numbers and gains may grow together"
             refuse("gains", what, "record again with a known payload, and give its mass as a load", "identification")
+        plain = [replace(own, tau=own.tau - own.Y @ load) for own, load in zip(rows, known, strict=True)]
+        numbers = self._numbers_of_efforts(plain, [own.efforts for own in rows])
+        return {on: (1 + d, deviation) for on, (d, deviation) in numbers.items()}
+
+    def find_delays(self, rows: Sequence[RegressionRows]) -> dict[str, tuple[float, float]]:
+        """By how much each effort comes later than the motion needs [s], and its standard deviation.
+
+        tau(t) + d tau'(t) = Y beta
+        """
+        inner = []
+        for own in rows:
+            used = own.used.copy()
+            used[1:-1] &= own.used[:-2] & own.used[2:]
+            inner.append(replace(own, used=used))
+        return self._numbers_of_efforts(inner, [np.gradient(own.efforts, 1 / own.rate, axis=0) for own in rows])
+
+    def _numbers_of_efforts(
+        self, rows: Sequence[RegressionRows], columns: Sequence[Floats]
+    ) -> dict[str, tuple[float, float]]:
+        """One more number d of each effort, tau = Y beta - d column, and its deviation, where the data tell it."""
         count = len(self.efforts)
         wider = []
-        for own, load in zip(rows, known, strict=True):
-            levers = -own.efforts[:, None, :] * self.jacobians.T[None]
-            Y = np.concatenate([own.Y, levers], axis=2)
-            wider.append(replace(own, Y=Y, tau=own.tau - own.Y @ load))
+        for own, column in zip(rows, columns, strict=True):
+            levers = -column[:, None, :] * self.jacobians.T[None]
+            wider.append(replace(own, Y=np.concatenate([own.Y, levers], axis=2)))
         start = np.concatenate([self.base.G @ self.regressor.given, np.zeros(count)])
         found = estimate(wider, start)
         told = np.linalg.norm(np.linalg.qr(found.known)[0], axis=1)[-count:] > 1 - 1e-6
-        d, deviations = found.beta[-count:], found.spread.deviations[-count:]
-        return {
-            effort.on: (1 + float(x), float(s))
-            for effort, x, s, sure in zip(self.efforts, d, deviations, told, strict=True) if sure
-        }  # fmt: skip
+        d, deviations = found.beta[-count:].tolist(), found.spread.deviations[-count:].tolist()
+        numbers = zip(self.efforts, d, deviations, told, strict=True)
+        return {effort.on: (x, deviation) for effort, x, deviation, sure in numbers if sure}
 
     def corrected(self, rows: RegressionRows, load: Floats, gains: Mapping[str, tuple[float, float]]) -> RegressionRows:
         """Rows with efforts in their true size, less what a known load needs."""
@@ -493,13 +518,14 @@ def plan_identification(what: Scenario | System, example: Run, offsets: bool = T
     system = what if isinstance(what, System) else assemble(what)
     regressor = make_regressor(system)
     efforts, notes = find_efforts(system, example)
+    inputs = find_inputs(system, regressor.inputs, example)
     jacobians, usable = _act_on_joints(system, regressor, efforts)
     if offsets:
         units = [system.signals[system.signal_names.index(f"{e.on}.position")].unit for e in efforts]
         forces = ["N m" if unit == "rad" else "N" for unit in units]
         regressor = regressor.with_offsets([effort.on for effort in efforts], forces, jacobians)
     base = find_base_parameters(regressor)
-    return IdentificationPlan(system, regressor, base, tuple(efforts), jacobians, usable, tuple(notes))
+    return IdentificationPlan(system, regressor, base, tuple(efforts), inputs, jacobians, usable, tuple(notes))
 
 
 def _check(runs: Sequence[Run], cutoff: float | None, held_out: float) -> None:
@@ -552,6 +578,18 @@ def split_rows(rows: Sequence[RegressionRows], held_out: float) -> tuple[list[Re
     edge = int(round((1 - held_out) * len(only.time)))
     first = np.arange(len(only.time)) < edge
     return [only.part(first)], [only.part(~first)]
+
+
+def _describe_delays(delays: Mapping[str, tuple[float, float]]) -> Iterator[str]:
+    """Efforts that come later or earlier than the motion beyond doubt; one sentence where all do by as much."""
+    late = {on: one for on, one in delays.items() if abs(one[0]) > max(SURE * one[1], SHORTEST)}
+    weight = sum(s**-2 for _, s in late.values())
+    common = sum(d * s**-2 for d, s in late.values()) / weight if late else 0.0
+    if len(late) > 1 and all(abs(d - common) < max(3 * s, 0.1 * abs(common)) for d, s in late.values()):
+        late = {"all drives" if len(late) == len(delays) else ", ".join(late): (common, weight**-0.5)}
+    for on, (d, s) in late.items():
+        what = f"the effort of {on} comes {1e3 * abs(d):.3g} +- {1e3 * s:.1g} ms {'later' if d > 0 else 'earlier'}"
+        yield f'{what} than the motion asks for: delay = "{1e3 * d:.3g} ms" more in a mapping, or the model lacks a law'
 
 
 def _summarise(
@@ -616,7 +654,18 @@ def _numbers(regressor: Regressor, theta: Floats) -> dict[str, float]:
     for body in dict.fromkeys(p.body for p in regressor.parameters if p.body):
         own = [k for k, parameter in enumerate(regressor.parameters) if parameter.body == body]
         numbers |= body_numbers(body, theta[own])
-    return numbers | {p.number: float(t) for p, t in zip(regressor.parameters, theta, strict=True) if p.number}
+    waves: dict[str, list[float]] = {}
+    for parameter, value in zip(regressor.parameters, theta.tolist(), strict=True):
+        if parameter.wave is None:
+            numbers |= {parameter.number: value} if parameter.number else {}
+            continue
+        # Size and phase of a wave from its cosine and sine part.
+        waves.setdefault(parameter.number, []).append(value)
+        if parameter.wave[1] == 1:
+            cosine, sine = waves[parameter.number]
+            numbers[parameter.number] = float(np.hypot(cosine, sine))
+            numbers[parameter.wave[0]] = float(np.arctan2(sine, cosine))
+    return numbers
 
 
 def predict_joints(

@@ -18,7 +18,8 @@ from robodyn.computation.results.signal import Floats
 # --------------------------------------------------------------------------------------------------
 # Weighted least squares of filtered data, robust if wished, with intervals for noise of any colour.
 #
-# Symbols: X rows of the regressor over the noise of their joint, y forces over it, e = y - X beta, w weights.
+# Symbols: X rows of the regressor over the noise of their joint in their recording, y forces over it, e = y - X beta,
+# w weights.
 #
 #     beta = argmin sum w e^2
 #
@@ -32,6 +33,8 @@ HUBER = 1.345
 """Noise beyond which a row counts less: 95 % as efficient as least squares on normal noise (Huber 1981)."""
 OUTLIER, FEW, RARE = 10.0, 3, 0.05
 """Robust deviations beyond which a row is an outlier; how many are none, and the share from which on they are noise."""
+SHARED = 20.0
+"""Rows by which the noise of a joint in all recordings counts in that of one: a short one alone tells little."""
 UNKNOWN = 1e-8
 """Singular value of X, columns of one length, by the largest, below which the data say nothing."""
 
@@ -61,11 +64,12 @@ class Estimate:
     @property
     def outliers(self) -> int:
         """Residuals beyond all that noise or a lacking law make, 0 where there are no more than a few."""
-        e = np.abs(np.concatenate(self.residuals))
-        with np.errstate(invalid="ignore"):
+        far = count = 0
+        for e in map(np.abs, self.residuals):
             usual = 1.4826 * np.nanmedian(np.where(np.isfinite(e).any(axis=0), e, 0.0), axis=0)
-            far = int(np.sum(e > OUTLIER * usual))
-        return far if far > FEW and far < RARE * np.isfinite(e).sum() else 0
+            far += int(np.sum(e > OUTLIER * usual))
+            count += int(np.isfinite(e).sum())
+        return far if far > FEW and far < RARE * count else 0
 
 
 def estimate(rows: Sequence[RegressionRows], start: Floats, robust: bool = False) -> Estimate:
@@ -74,39 +78,38 @@ def estimate(rows: Sequence[RegressionRows], start: Floats, robust: bool = False
     Args:
         start: what stays of beta where the data say nothing.
     """
-    Y, tau, used = (np.concatenate([getattr(r, part) for r in rows]) for part in ("Y", "tau", "used"))
-    weights = used.astype(float)
-    roots = _reduce(Y, tau - Y @ start, weights)
-    counts = weights.sum(axis=0)
-    noise = np.sqrt(np.array([np.sum(root[:, -1] ** 2) for root in roots]) / np.maximum(counts, 1))
-    noise = np.where(noise > 0, noise, 1.0)
-    step, known = np.zeros(len(start)), np.eye(len(start))
+    weights = [r.used.astype(float) for r in rows]
+    targets = [r.tau - r.Y @ start for r in rows]
+    # Triangles of each recording and joint: all that least squares needs, (recordings, joints, n, n).
+    roots = [_reduce(r.Y, target, w) for r, target, w in zip(rows, targets, weights, strict=True)]
+    counts = np.array([w.sum(axis=0) for w in weights])
+    nothing = np.zeros(len(start))
+    noise = _noise_levels(_squares(roots, nothing), counts, 0)
+    step, known = nothing, np.eye(len(start))
     for _ in range(ROUNDS):
-        step, known = _solve(np.vstack([root / level for root, level in zip(roots, noise, strict=True)]))
-        before, noise = noise, _spread(roots, step, counts, noise)
+        step, known = _solve(_weighed(roots, noise))
+        before, noise = noise, _noise_levels(_squares(roots, step), counts, len(step))
         if robust:
-            e = tau - Y @ (start + step)
-            sizes = np.abs(np.where(used, e, np.nan))
-            noise = np.where(counts > 0, 1.4826 * np.nanmedian(sizes, axis=0), before)
-            weights = used * np.minimum(1.0, HUBER * noise / np.maximum(np.abs(e), 1e-300))
-            roots = _reduce(Y, tau - Y @ start, weights)
+            left = [np.where(r.used, np.abs(y - r.Y @ step), np.nan) for r, y in zip(rows, targets, strict=True)]
+            noise = _median_levels(left, counts, before)
+            limits = [HUBER * level / np.maximum(e, 1e-300) for e, level in zip(left, noise, strict=True)]
+            weights = [np.where(r.used, np.minimum(1.0, limit), 0.0) for r, limit in zip(rows, limits, strict=True)]
+            roots = [_reduce(r.Y, target, w) for r, target, w in zip(rows, targets, weights, strict=True)]
         if np.all(np.abs(noise / before - 1) < STEADY):
             break
-    e = tau - Y @ (start + step)
-    root = _triangle(np.vstack([r[:, :-1] / level for r, level in zip(roots, noise, strict=True)]))
-    ends = np.cumsum([len(r.time) for r in rows])[:-1]
-    weighed = np.split(np.sqrt(weights) / noise, ends), np.split(e, ends)
-    # The low-pass leaves two rows new in a period of its cutoff.
-    parts = [
-        ResidualRows(w[:, :, None] * (r.Y @ known), w * own, r.used, min(2 * r.cutoff / r.rate, 1.0))
-        for r, w, own in zip(rows, *weighed, strict=True)
-    ]
-    left = tuple(np.split(np.where(used, e, np.nan), ends))
-    return Estimate(start + step, noise, root, known, tuple(parts), left)
+    parts, residuals = list[ResidualRows](), list[Floats]()
+    for r, target, w, level in zip(rows, targets, weights, noise, strict=True):
+        e, scale = target - r.Y @ step, np.sqrt(w) / level
+        # The low-pass leaves two rows new in a period of its cutoff.
+        new = min(2 * r.cutoff / r.rate, 1.0)
+        parts.append(ResidualRows(scale[:, :, None] * (r.Y @ known), scale * e, r.used, new))
+        residuals.append(np.where(r.used, e, np.nan))
+    root = _triangle(_weighed(roots, noise)[:, :-1])
+    return Estimate(start + step, _together(noise, counts), root, known, tuple(parts), tuple(residuals))
 
 
 def _reduce(Y: Floats, tau: Floats, weights: Floats) -> list[Floats]:
-    """For each joint the triangle R with |R [x; -1]| = |Y x - tau| by weights: all that least squares needs."""
+    """For each joint the triangle R with |R [x; -1]| = |Y x - tau| by weights."""
     found = []
     for k in range(tau.shape[1]):
         own = weights[:, k] > 0
@@ -115,17 +118,50 @@ def _reduce(Y: Floats, tau: Floats, weights: Floats) -> list[Floats]:
     return found
 
 
+def _weighed(roots: Sequence[Sequence[Floats]], noise: Floats) -> Floats:
+    """All triangles by their noise, one below the other."""
+    pairs = [zip(own, levels, strict=True) for own, levels in zip(roots, noise, strict=True)]
+    return np.vstack([root / level for own in pairs for root, level in own])
+
+
+def _squares(roots: Sequence[Sequence[Floats]], step: Floats) -> Floats:
+    """Sum of squares that a step leaves of each recording's joints."""
+    whole = np.append(step, -1.0)
+    return np.array([[np.sum((root @ whole) ** 2) for root in own] for own in roots])
+
+
+def _noise_levels(squares: Floats, counts: Floats, parameters: int) -> Floats:
+    """Deviation of each recording's joints, for as many parameters less as are their share."""
+    freedom = np.maximum(counts * (1 - parameters / max(counts.sum(), 1)), 1e-3)
+    whole = np.sqrt(np.maximum(squares.sum(axis=0) / freedom.sum(axis=0), 1e-24))
+    return _with_few_rows(np.sqrt(np.maximum(squares / freedom, 1e-24)), whole, counts)
+
+
+def _median_levels(left: Sequence[Floats], counts: Floats, before: Floats) -> Floats:
+    """Robust deviations of each recording's joints; those before where there are none."""
+    own = before.copy()
+    for level, e in zip(own, left, strict=True):
+        there = np.isfinite(e).any(axis=0)
+        level[there] = np.maximum(1.4826 * np.nanmedian(e[:, there], axis=0), 1e-12)
+    return _with_few_rows(own, _together(own, counts), counts)
+
+
+def _with_few_rows(own: Floats, whole: Floats, counts: Floats) -> Floats:
+    """Levels of recordings, drawn to those of all where rows are few: log s_k = (n log s_k + m log s) / (n + m)."""
+    share = counts / (counts + SHARED)
+    return np.where(counts > 0, own**share * whole ** (1 - share), 1.0)
+
+
+def _together(noise: Floats, counts: Floats) -> Floats:
+    """Noise of each joint in all recordings."""
+    total = counts.sum(axis=0)
+    return np.where(total > 0, np.sqrt(np.sum(noise**2 * counts, axis=0) / np.maximum(total, 1)), 1.0)
+
+
 def _triangle(matrix: Floats) -> Floats:
     """R of its QR decomposition."""
     found: Any = np.linalg.qr(matrix, mode="r")
     return np.asarray(found)
-
-
-def _spread(roots: Sequence[Floats], step: Floats, counts: Floats, before: Floats) -> Floats:
-    """Root mean square of what is left of each joint's rows, for as many parameters less as are its share."""
-    left = np.array([np.sum((root @ np.append(step, -1.0)) ** 2) for root in roots])
-    freedom = counts - len(step) * counts / max(counts.sum(), 1)
-    return np.where(counts > 0, np.sqrt(np.maximum(left / np.maximum(freedom, 1), 1e-24)), before)
 
 
 def _solve(root: Floats) -> tuple[Floats, Floats]:

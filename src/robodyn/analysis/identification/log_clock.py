@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,9 +18,11 @@ from robodyn.description.files.samples.headings import read_heading
 from robodyn.description.files.samples.reading import (
     DataMapping,
     TimeMapping,
+    count_turns,
     even_times,
     read_columns,
     time_column,
+    unwrap,
 )
 from robodyn.description.files.samples.text_tables import FileColumns
 
@@ -34,6 +36,8 @@ WIDE = 0.08
 """Gaps up to this long [s] are interpolated for a comparison with a model."""
 ENOUGH = 100.0
 """Rate of a comparison [Hz]: efforts and motions of machines are compared far below half of it."""
+AGAIN = 100
+"""Rows before the latest time that rise by themselves and are a recording of their own."""
 EPOCH = 1e8
 """Seconds beyond which times are counted from 1970."""
 LIKELY = (2e-4, 0.11)
@@ -64,7 +68,11 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class LogTable:
-    """Columns of a log on one clock, as they stand there; time in seconds from the first row."""
+    """Columns of a log on one clock, as they stand there; time in seconds from the first row.
+
+    Attributes:
+        turns: after how much a column began again, in its own numbers; it goes on here.
+    """
 
     source: str
     names: tuple[str, ...]
@@ -73,6 +81,7 @@ class LogTable:
     values: Floats
     mapping: DataMapping
     findings: tuple[Finding, ...]
+    turns: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def moves(self) -> np.ndarray:
@@ -116,7 +125,7 @@ def read_log(path: Path, given: DataMapping | None = None) -> LogTable:
     table, time, clock, told = clocks[base]
     mapping = replace(mapping, time=clock)
     findings += told
-    if any(f.kind in ("repeated rows", "time") and 'bad_rows = "drop"' in f.remedy for f in findings):
+    if any(f.where == "clock" and 'bad_rows = "drop"' in f.remedy for f in findings):
         mapping = replace(mapping, text=replace(mapping.text, drop_bad_rows=True))
     names, columns = list(table), list(table.values())
     for k, (other, t, _, _) in enumerate(clocks):
@@ -131,7 +140,15 @@ def read_log(path: Path, given: DataMapping | None = None) -> LogTable:
         refuse("rows", f"{time.size} rows of {len(columns)} columns", "a log has more", str(path))
     time = time - time[0]
     findings += _find_holes(names, values)
-    log = LogTable(path.name, tuple(names), units, time, values, mapping, ())
+    turns = dict[str, float]()
+    for k, name in enumerate(names):
+        period = _find_turn(name, units.get(name, ""), values[:, k])
+        if period is not None:
+            turns[name], count = period, count_turns(values[:, k], period)
+            values[:, k] = unwrap(values[:, k], period)
+            what = f"begins again after {period:.6g}, {count} times"
+            findings.append(Finding(f"column '{name}'", "turn", what, f"wrap = {period:.6g}"))
+    log = LogTable(path.name, tuple(names), units, time, values, mapping, (), turns)
     time, mapping, told = _judge_times(log)
     return replace(log, time=time, mapping=mapping, findings=(*findings, *told))
 
@@ -165,14 +182,18 @@ def _read_clock(
     latest = np.maximum.accumulate(np.where(there, raw, -np.inf))
     before = np.concatenate([[-np.inf], latest[:-1]])
     lost, back, twice = ~there, there & (raw < before), there & (raw == before)
-    remedy = 'bad_rows = "drop" leaves them out'
     for wrong, kind, what in (
         (lost, "time", "rows have no time"),
         (back, "time", "rows go back in time"),
         (twice, "repeated rows", "rows have the time of the row before"),
     ):
         if wrong.any():
+            remedy = 'bad_rows = "drop" leaves them out'
             first = columns.place(int(np.flatnonzero(wrong)[0]))
+            own = raw[wrong]
+            if wrong is back and own.size > AGAIN and np.all(np.diff(own) > 0):
+                what = "rows are a second recording, whose times begin again, and would be lost"
+                kind, remedy = "two recordings", f"{remedy}; or split the file: identify takes several"
             findings.append(Finding("clock", kind, f"{int(wrong.sum())} {what}, the first is {first}", remedy))
     kept = ~(lost | back | twice)
     if raw[kept].size and raw[kept][0] > EPOCH:
@@ -199,6 +220,16 @@ def _find_unit(name: str, raw: Floats, columns: FileColumns, given: TimeMapping)
     unit = next((u for u, size in TIMES.items() if LIKELY[0] <= step * size <= LIKELY[1]), "s")
     what = f"column '{name}' has no unit and steps of {step:.6g}: taken for {unit}"
     return unit, [Finding("clock", "time", what, f'unit = "{unit}"')] if unit != "s" else []
+
+
+def _find_turn(name: str, unit: str, values: Floats) -> float | None:
+    """After how much the angle of a column begins again, if it does."""
+    heading, span = read_heading(name, unit), float(np.ptp(values[np.isfinite(values)])) if values.size else 0.0
+    known = known_unit(heading.unit) if heading.unit else None
+    if heading.kind not in ("position", "") or not span > 0:
+        return None
+    turns = [2 * np.pi / known.factor] if known is not None else [2 * np.pi, 360.0, 1.0, 2.0 ** np.ceil(np.log2(span))]
+    return next((float(turn) for turn in turns if count_turns(values, turn)), None)
 
 
 def _find_holes(names: Sequence[str], values: Floats) -> list[Finding]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,9 @@ from robodyn.analysis.identification.log_clock import Finding, LogTable, read_lo
 from robodyn.analysis.identification.mapping_readings import (
     ANGLES,
     LENGTHS,
+    MIRRORED,
     NEAR,
+    ODD_ANGLE,
     QUARTER,
     SAME,
     TOLD,
@@ -34,6 +36,7 @@ from robodyn.analysis.identification.mapping_readings import (
     Reading,
     ReadingSearch,
     driven_places,
+    wrapped,
 )
 from robodyn.analysis.measurement.data_sheet import estimate_noise
 from robodyn.analysis.measurement.measured import find_delay, window_delays
@@ -61,6 +64,8 @@ SLOW, MOVES = 0.02, 3.0
 """Share of its largest speed below which an axis rests, and for how long [s] a log moves that tells something."""
 EVIDENCE = 0.3
 """Loss of the sum of logarithms of efforts that follow by which a reading is told."""
+NEARBY = np.radians(20.0)
+"""An offset by which others are asked whether they would do as well."""
 UNSURE = 0.3
 """Correlation below which an effort hardly tells how its axis is read."""
 SPEEDS = {unit: parse_unit(unit).factor for unit in ("rad/s", "deg/s", "rpm", "rev/s", "mrad/s")}
@@ -289,6 +294,9 @@ class _Proposer:
         signals += self.describe_commands(choice, candidates)
         if foreign:
             findings[:] = [f for f in findings if f.kind in _CLOCK] + [Finding("log", "another robot", foreign, _OTHER)]
+        turns = {name: turn * (_size(self.log.units.get(name) or read_heading(name).unit) or 1.0)
+                 for name, turn in self.log.turns.items()}  # fmt: skip
+        signals = [replace(one, wrap=turns.get(one.column, 0.0) * (_size(one.unit or "") or 1.0)) for one in signals]
         mapping = replace(self.log.mapping, signals=tuple(signals))
         remarks = {key: tuple(texts) for key, texts in self.remarks.items()}
         remarks["time"] = tuple(f"{f.kind}: {f.what}" for f in self.log.findings)
@@ -383,25 +391,49 @@ class _Proposer:
                     f"is {shown.removeprefix('-')} more than the model's {name}")  # fmt: skip
                 self.tell(heading, "offset", what, f"offset = {offset / size:.6g}", signal)
             if gear != 1.0:
-                what = f"turns {gear:.4g} times as far as {name}: it is the motor's"
+                what = f"turns {gear:.4g} times as far as {name}: it is the motor's, or counts of an encoder"
                 self.tell(heading, "gear ratio", what, f"gear = {gear:.4g}", signal)
+                near = _near_counts(gear * (2 * np.pi / size if model.angular[p] else 1.0))
+                what = f"{gear:.4g} is as right as the model's masses are{near}"
+                self.open.append(f"gear of '{heading.column}': {what}, write the one that is known")
         self.describe_open(choice, compared, fit, names)
         return signals
 
     def describe_open(self, choice: Reading, compared: ComparedColumns, fit: Explained, names: Sequence[str]) -> None:
         """What other choices would explain as well."""
+        flips = list[tuple[int, ...]]()
         if not compared.e.shape[1]:
             if not self.open:
                 self.open.append("signs, offsets and order of the axes: there is no effort to compare with")
             return
-        for p, name in enumerate(names):
-            if self.model.angular[p]:
-                turned = [compared.fit(choice.changed(p, shift=choice.shift[p] + k * QUARTER)).cost for k in (1, 2)]
-                if max(turned) < fit.cost + TOLD:
-                    self.open.append(f"offset of {name}: any quarter turn explains the efforts as well")
-            flipped = choice.changed(p, sign=-choice.sign[p], shift=-choice.shift[p])
-            if compared.fit(flipped).cost < fit.cost + TOLD:
-                self.open.append(f"sense of {name}: its position and its effort together may be the other way round")
+
+        def loses(other: Reading) -> float:
+            """How much less another reading explains, whatever it costs to be not as written."""
+            explained = compared.fit(other)
+            return explained.cost - explained.trust - (fit.cost - fit.trust)
+
+        angular = np.flatnonzero(self.model.angular)
+        for p in angular.tolist():
+            turned = [choice.changed(p, shift=choice.shift[p] + turn) for turn in (QUARTER, np.pi)]
+            nearby = [choice.changed(p, shift=choice.shift[p] + turn) for turn in (-NEARBY, NEARBY)]
+            if max(map(loses, turned)) < TOLD:
+                self.open.append(f"offset of {names[p]}: any quarter turn explains the efforts as well")
+            elif min(map(loses, nearby)) < TOLD:
+                what = f"{np.degrees(NEARBY):.0f} deg more or less explain the efforts about as well"
+                self.open.append(f"offset of {names[p]}: {what}")
+            elif abs(wrapped(choice.shift[p]) / QUARTER % 1 - 0.5) < 0.5 - ODD_ANGLE / QUARTER:
+                what = f"{np.degrees(choice.shift[p]):.3g} deg are as right as the model's masses are"
+                self.open.append(f"offset of {names[p]}: {what}, write the angle that is known")
+        # Mirrored motions: of a planar arm without weight all axes may be the other way round together.
+        for count in range(1, angular.size + 1 if angular.size <= MIRRORED else 2):
+            for group in combinations(angular.tolist(), count):
+                flip = np.where(np.isin(range(len(names)), group), -1.0, 1.0)
+                mirrored = replace(choice, sign=choice.sign * flip, shift=choice.shift * flip)
+                if loses(mirrored) < TOLD and not any(set(group) > set(one) for one in flips):
+                    flips.append(group)
+        for group in flips:
+            who = " and ".join(names[p] for p in group)
+            self.open.append(f"sense of {who}: positions and efforts together may be the other way round")
 
     def describe_efforts(
         self,
@@ -442,7 +474,7 @@ class _Proposer:
                 delays[len(signals) - 1] = late
         # One logger makes all efforts late by as much.
         common = float(np.median([*delays.values()])) if delays else 0.0
-        if len(delays) * 2 > len(signals) and all(abs(one - common) < 0.4 * abs(common) for one in delays.values()):
+        if len(delays) * 2 >= len(signals) and all(abs(one - common) < 0.4 * abs(common) for one in delays.values()):
             delays = dict.fromkeys(range(len(signals)), common)
         for k, late in delays.items():
             signals[k] = self.with_delay(signals[k], late, "the effort", "what the motion needs")
@@ -664,7 +696,8 @@ class _Proposer:
             yield SignalMapping(targets[p], heading.column, unit, sign, -sign * shift * gear, gear=gear)
 
 
-_CLOCK = frozenset(("jitter", "gaps", "start-up", "repeated rows", "missing samples", "time", "clock", "lines"))
+_CLOCK = frozenset(("jitter", "gaps", "start-up", "repeated rows", "missing samples", "time", "clock", "lines", "turn",
+                    "two recordings"))  # fmt: skip
 _EXCHANGED = "the mapping has them exchanged"
 _OTHER = "choose the scenario of this robot, or mend the bodies; signs, offsets and gears cannot be told so"
 
@@ -680,6 +713,13 @@ def _merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:
         where = same[0].where if len(same) == 1 else f"columns {', '.join(places)}"
         said.append(replace(same[0], where=where))
     return tuple(said)
+
+
+def _near_counts(counts: float) -> str:
+    """Counts of a turn or a metre that encoders have, near to those of a fit."""
+    usual = [2.0**k for k in range(8, 25)] + [first * 10.0**k for k in range(2, 9) for first in (1.0, 2.0, 3.6, 5.0)]
+    near = [f"{own:,.0f}" for own in sorted(usual) if 0.85 < counts / own < 1.18]
+    return f" (near {' or '.join(near)} counts)" if near else ""
 
 
 def _size(unit: str) -> float | None:

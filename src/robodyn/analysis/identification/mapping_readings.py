@@ -46,6 +46,8 @@ COUPLED = 0.3
 LEAST_GAIN = 1 / 400
 """Gain below which no gear and no torque constant is."""
 QUARTER = np.pi / 2
+ODD_ANGLE, ODD_GAIN, ROUNDS = np.radians(4.0), 0.7, 3
+"""Angle that is none of zero, gain that offsets which are no quarter turns are worth, and how often they are sought."""
 SAME, NEAR = 1.12, 1.6
 """Ratios of two sizes up to which units of motions are the same, and of efforts, whose model is a guess."""
 
@@ -78,7 +80,7 @@ class DrivenPlaces:
         r = self.regressor
         state = ca.SX.sym("state", sum(r.function.size1_in(k) for k in range(3)))
         places = np.cumsum([0, *(r.function.size1_in(k) for k in range(3))]).tolist()
-        Y, fixed = r.function(*ca.vertsplit(state, places))
+        Y, fixed = r.function(*ca.vertsplit(state, places), ca.SX(len(r.inputs), 1))
         laws = {b.name for b in r.scenario.machine.all_blocks if b.info.disturbance}
         given = [0.0 if p.number.rpartition(".")[0] in laws else p.given for p in r.parameters]
         tau = ca.Function("needed", [state], [ca.densify(Y @ ca.DM(given) + fixed)])
@@ -160,9 +162,14 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Explained:
-    """What choices of a motion leave of the efforts: cost, columns of efforts by places, gains and their signs."""
+    """What choices of a motion leave of the efforts: cost, columns of efforts by places, gains and their signs.
+
+    Attributes:
+        trust: part of the cost for signs and offsets that are not as written.
+    """
 
     cost: float
+    trust: float
     left: Floats
     assigned: np.ndarray
     gains: Floats
@@ -226,7 +233,7 @@ class ComparedColumns:
         q, v, a = self.motion(choice)
         beyond = np.maximum(q - self.model.limits[:, 1] - REACH, 0) + np.maximum(self.model.limits[:, 0] - REACH - q, 0)
         cost = 2.0 * float(np.mean(beyond > 0, axis=0).sum())
-        cost += TRUST * float(np.sum(choice.sign < 0) + np.sum(choice.shift != 0))
+        trust = TRUST * float(np.sum(choice.sign < 0) + np.sum(choice.shift != 0))
         cost += COUPLED * choice.motor
         cost += MIXED * sum(
             int(own.sum()) - int(np.unique(np.round(np.log(choice.scale[own]), 3), return_counts=True)[1].max())
@@ -235,7 +242,7 @@ class ComparedColumns:
         n, c = len(self.model.places), self.e.shape[1]
         if not c:
             none = np.zeros((n, 0))
-            return Explained(cost, none, np.full(n, -1), none, none, none)
+            return Explained(cost + trust, trust, none, np.full(n, -1), none, none, none)
         with np.errstate(all="ignore"):
             try:
                 force = self.model.forces(q, v, a)
@@ -257,9 +264,9 @@ class ComparedColumns:
         gain = gains[rows, columns]
         cost += TOO_LARGE * float(np.sum((gain > NEAR) | (gain < LEAST_GAIN)))
         # Of mirrored motions the one is believed that changes least of what is written.
-        cost += TRUST * float(np.sum(signs[rows, columns] < 0))
+        trust += TRUST * float(np.sum(signs[rows, columns] < 0))
         beside = 1 - left / np.maximum(friction, 1e-12)
-        return Explained(cost, left, assigned, gains, signs, beside)
+        return Explained(cost + trust, trust, left, assigned, gains, signs, beside)
 
 
 _SUBSETS = np.array([row for row in product((0.0, 1.0), repeat=3) if any(row)])
@@ -319,8 +326,8 @@ class ReadingSearch:
         """As much as can be as it is written, and angles that are no quarter turns."""
         if not self.compared.e.shape[1]:
             return best
-        best, cost = self.simplify(best, cost)
-        return self.find_angles(best, cost)
+        best, _ = self.simplify(best, cost)
+        return self.find_angles(best)
 
     def climb(self, best: Reading, cost: float, pairs: bool = False) -> tuple[Reading, float]:
         """The best step of all, as long as one is worth it."""
@@ -347,7 +354,7 @@ class ReadingSearch:
 
     def turned(self, choice: Reading, p: int, sign: float, quarters: int) -> Reading:
         shift = choice.shift[p] + quarters * QUARTER if self.compared.model.angular[p] else choice.shift[p]
-        shift = float(_wrapped(np.array(shift))) if self.compared.model.angular[p] else shift
+        shift = float(wrapped(np.array(shift))) if self.compared.model.angular[p] else shift
         return choice.changed(p, sign=sign * choice.sign[p], shift=shift)
 
     def steps(self, choice: Reading) -> Iterator[Reading]:
@@ -422,24 +429,43 @@ class ReadingSearch:
         first = best
         for pattern, half in product(product((1.0, -1.0), repeat=n), turned):
             for shift in {tuple(first.shift), tuple(first.shift * pattern)}:
-                option = replace(first, sign=first.sign * pattern, shift=_wrapped(np.array(shift) + half))
+                option = replace(first, sign=first.sign * pattern, shift=wrapped(np.array(shift) + half))
                 if (less := self.compared.fit(option).cost) < cost - TRUST / 2:
                     best, cost = option, less
         return best, cost
 
-    def find_angles(self, best: Reading, cost: float) -> Reading:
-        """Offsets that are no quarter turns, where the efforts clearly ask for one."""
-        from scipy.optimize import minimize_scalar
+    def find_angles(self, best: Reading) -> Reading:
+        """Offsets that are no quarter turns, of one axis or several together, where the efforts clearly ask for them.
 
-        for p in range(len(best.columns)):
-            if not self.compared.model.angular[p]:
-                continue
-            found = minimize_scalar(
-                lambda shift, p=p, best=best: self.compared.fit(best.changed(p, shift=best.shift[p] + shift)).cost,
-                bounds=(-0.9, 0.9), method="bounded", options={"xatol": 2e-3, "maxiter": 25},
+        Weights of an arm often tell the sum of two angles well and each of both less: all are moved at once.
+        """
+        from scipy.optimize import minimize
+
+        angular, fit = self.compared.model.angular, self.compared.fit
+
+        def lost(shifts: Floats, start: Reading) -> float:
+            reading = replace(start, shift=start.shift + np.where(angular, shifts, 0.0))
+            # What an offset costs would be a step in the slopes.
+            explained = fit(reading)
+            return explained.cost - explained.trust
+
+        none = np.zeros(len(angular))
+        for _ in range(ROUNDS):
+            starts = [none, *(turn * own for own in np.eye(len(angular))[angular] for turn in (-0.4, 0.4))]
+            begin = min(starts, key=lambda shifts: lost(shifts, best))
+            found = minimize(
+                lost, begin, (best,), "L-BFGS-B", bounds=[(-1.5, 1.5)] * len(angular),
+                options={"eps": 3e-3, "maxfun": 40 * (len(angular) + 1), "ftol": 1e-4},
             )  # fmt: skip
-            if found.fun < cost - 0.7 and abs(found.x) > np.radians(4):
-                best, cost = best.changed(p, shift=float(best.shift[p] + found.x)), float(found.fun)
+            if found.fun > lost(none, best) - ODD_GAIN or np.abs(found.x).max() < ODD_ANGLE:
+                break
+            # What is moved by little, or for nothing, stays as it was.
+            x = np.where(angular, found.x, 0.0)
+            for p in np.argsort(np.abs(x)).tolist():
+                less = np.where(np.arange(x.size) == p, 0.0, x)
+                if lost(less, best) < found.fun + TOLD:
+                    x = less
+            best = replace(best, shift=wrapped(best.shift + x))
         return best
 
 
@@ -447,7 +473,7 @@ _TURNS = tuple((sign, quarters) for sign in (1.0, -1.0) for quarters in (0, 1, 2
 """Signs and quarter turns of a place, none first."""
 
 
-def _wrapped(shift: Floats) -> Floats:
+def wrapped(shift: Floats) -> Floats:
     """Angles within half a turn; half a turn is positive."""
     shift = np.pi - (np.pi - shift) % (2 * np.pi)
     return np.where(np.abs(shift) < 1e-9, 0.0, np.where(np.abs(shift + np.pi) < 1e-9, np.pi, shift))

@@ -14,8 +14,8 @@ from robodyn.analysis.measurement.data_sheet import (
     GAP,
     assess_clock,
     assess_signal,
-    describe_saturation,
     estimate_noise,
+    saturated_stretches,
 )
 from robodyn.analysis.measurement.measured import tidy_rows, without
 from robodyn.analysis.measurement.responses import ANTI_ALIAS, LowPass, differentiate, resample
@@ -104,6 +104,22 @@ def find_efforts(system: System, data: Run) -> tuple[list[Effort], list[str]]:
         remedy = "name a column like one of them, or JOINT.effort, in a mapping"
         raise ModelError([Flaw("signals", what, remedy), *(Flaw("signals", note) for note in notes)], "measured data")
     return efforts, notes
+
+
+def find_inputs(system: System, signals: Sequence[str], data: Run) -> tuple[Force, ...]:
+    """Measured signals that laws depend on, such as loads and temperatures."""
+    flaws, inputs = FlawList(), list[Force]()
+    alone = {names[0]: f"{place}.effort" for place, names in drives_of(system).items() if len(names) == 1}
+    for signal in signals:
+        effort = alone.get(signal, "")
+        force = Force(signal, (effort,)) if effort in data else _force(system, signal, data)
+        if force is None:
+            remedy = "name its column in a mapping, or fit by simulation: robodyn fit"
+            flaws.add(signal, "is read by a law and not in the data", remedy)
+        else:
+            inputs.append(force)
+    flaws.raise_if_any("measured data")
+    return tuple(inputs)
 
 
 def drives_of(system: System) -> dict[str, list[str]]:
@@ -220,6 +236,8 @@ NEAR = 0.5
 """Periods of the cutoff over which the filter mixes rows."""
 STILL = 0.01
 """Speed, by a joint's greatest, below which it hardly moves; more where the noise of the speed is more."""
+AT_REST = 0.25
+"""Share of a joint's rows near standstill that is worth a word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,17 +285,19 @@ def with_joint_positions(regressor: Regressor, data: Run) -> Run:
     return replace(data, values=np.column_stack([data.values, *found]), infos=infos, knots=None)
 
 
-def check_data(regressor: Regressor, efforts: Sequence[Effort], data: Run) -> None:
-    """Refuse data without positions, and saturated efforts."""
-    flaws = FlawList()
-    for joint in regressor.joints:
-        if f"{joint}.position" not in data:
-            remedy = nearest(f"{joint}.position", data.names)
-            flaws.add(f"{joint}.position", "is not in the data", f"{remedy}; a mapping names it")
+def without_saturated(data: Run, names: Sequence[str]) -> Run:
+    """The data without samples at which efforts stay at their limit: there they are less than the motion needs."""
+    values, notes = data.values.copy(), list(data.warnings)
     kept = data.provenance.description.get("saturation_kept", [])
-    for name in (name for effort in efforts for name in effort.signals if name not in kept):
-        describe_saturation(name, data, flaws)
-    flaws.raise_if_any("measured data")
+    for name in (name for name in names if name not in kept):
+        column = values[:, data.names.index(name)]
+        levels = {stretch.value for stretch in saturated_stretches(name, data)}
+        at_limit = np.isin(column, list(levels))
+        column[at_limit] = np.nan
+        if levels:
+            said = " and ".join(f"{level:.5g}" for level in sorted(levels))
+            notes.append(f"{name} is saturated at {said}: {int(at_limit.sum())} rows are left out")
+    return replace(data, values=values, warnings=tuple(notes), knots=None)
 
 
 def choose_cutoff(data: Run, joints: Sequence[str]) -> float:
@@ -333,11 +353,15 @@ class MotionRows:
         cutoff = self.cutoff if cutoff is None else min(cutoff, self.cutoff)
         smooth, n = LowPass(cutoff), len(self.time)
         Y, tau = smooth(self.Y.reshape(n, -1), self.rate).reshape(self.Y.shape), smooth(self.tau, self.rate)
-        used = (
-            np.isfinite(tau)
-            & _away_from(np.logical_not(self.present), self.rate, cutoff)[:, None]
-            & _sliding(self.regressor, self.speeds, self.rate, cutoff)
-        )
+        slides = _sliding(self.regressor, self.speeds, self.rate, cutoff)
+        used = np.isfinite(tau) & _away_from(np.logical_not(self.present), self.rate, cutoff)[:, None] & slides
+        resting = 1 - slides.mean(axis=0)
+        rests = [f"{share:.0%} of {joint}" for joint, share in zip(self.regressor.joints, resting, strict=True)
+                 if share > AT_REST]  # fmt: skip
+        notes = self.notes
+        if rests:
+            what = "rows near standstill are left out, where dry friction has no direction"
+            notes = (*notes, f"{what}: {', '.join(rests)}")
         if not used.any():
             what = f"no rows are left: a low-pass of {cutoff:.3g} Hz mixes rows over {NEAR / cutoff:.3g} s"
             remedy = "log longer without them, move faster, or give a higher cutoff"
@@ -346,24 +370,33 @@ class MotionRows:
         thin = slice(None, None, max(int(self.rate / (PER_CUTOFF * cutoff)), 1))
         return RegressionRows(
             self.time[thin], np.nan_to_num(Y)[thin], np.nan_to_num(tau)[thin], used[thin],
-            self.rate / (thin.step or 1), cutoff, self.notes, np.nan_to_num(smooth(self.efforts, self.rate))[thin],
+            self.rate / (thin.step or 1), cutoff, notes, np.nan_to_num(smooth(self.efforts, self.rate))[thin],
         )  # fmt: skip
 
 
 def compute_rows(
-    regressor: Regressor, efforts: Sequence[Effort], jacobians: Floats, data: Run, cutoff: float | None = None
+    regressor: Regressor,
+    efforts: Sequence[Effort],
+    inputs: Sequence[Force],
+    jacobians: Floats,
+    data: Run,
+    cutoff: float | None = None,
 ) -> MotionRows:
     """Regressors and forces of one recording.
 
     Args:
         regressor: of the base parameters.
-        jacobians: how each effort acts on the joints, (n_efforts, n_joints).
+        inputs: what laws read beside the motion; jacobians: how each effort acts on the joints, (n_efforts, n_joints).
         cutoff: of the low-pass [Hz], None to find one.
     """
     data = with_joint_positions(regressor, data)
-    check_data(regressor, efforts, data)
-    positions = [f"{joint}.position" for joint in regressor.joints]
-    used = [*positions, *(name for effort in efforts for name in effort.signals)]
+    positions, flaws = [f"{joint}.position" for joint in regressor.joints], FlawList()
+    for name in (name for name in positions if name not in data):
+        flaws.add(name, "is not in the data", f"{nearest(name, data.names)}; a mapping names it")
+    flaws.raise_if_any("measured data")
+    measured = [name for effort in efforts for name in effort.signals]
+    data = without_saturated(data, list(dict.fromkeys(measured)))
+    used = {*positions, *measured, *(name for one in inputs for name in one.signals)}
     data = tidy_rows(without(data, [name for name in data.names if name not in used]), positions)
     rate = assess_clock(data.time).rate
     chosen = choose_cutoff(data, regressor.joints) if cutoff is None else cutoff
@@ -371,18 +404,19 @@ def compute_rows(
     q = LowPass(chosen)(np.column_stack([even[name].values for name in positions]), rate)
     v = differentiate(q, rate)
     a = differentiate(v, rate)
-    given = np.column_stack([effort.of(even) for effort in efforts])
+    given = np.column_stack([*(one.of(even) for one in efforts), *(one.of(even) for one in inputs)])
     # Ten rows for each period of the cutoff are enough for what follows.
     every = max(int(rate / (OVERSAMPLED * chosen)), 1)
     slow = rate / every
     if every > 1:
         given = LowPass(ANTI_ALIAS * slow)(given, rate)
     q, v, a, given, time = (part[::every] for part in (q, v, a, given, even.time))
+    given, u = given[:, : len(efforts)], given[:, len(efforts) :]
     tau = given @ jacobians
-    present = np.asarray(np.isfinite(np.hstack([q, v, a, tau])).all(axis=1))
+    present = np.asarray(np.isfinite(np.hstack([q, v, a, tau, u])).all(axis=1))
     Y = np.full((len(q), len(regressor.joints), len(regressor.parameters)), np.nan)
     forces = np.full(q.shape, np.nan)
-    Y[present], fixed = regressor(q[present], v[present], a[present])
+    Y[present], fixed = regressor(q[present], v[present], a[present], u[present])
     forces[present] = tau[present] - fixed
     gaps = len(assess_clock(data.time).gaps)
     speeds = regressor.speeds(q, v)

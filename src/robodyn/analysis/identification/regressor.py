@@ -237,6 +237,7 @@ class Parameter:
     Attributes:
         given: its value by the scenario; number: the scenario's own number where it is one, "" for a body's parameters.
         non_negative: whether a negative value could not be.
+        wave: number of the phase where this is the cosine or the sine part of a wave, and which of both.
     """
 
     name: str
@@ -245,6 +246,7 @@ class Parameter:
     number: str = ""
     body: str = ""
     non_negative: bool = False
+    wave: tuple[str, int] | None = None
 
 
 def body_parameters(body: Body) -> list[Parameter]:
@@ -316,9 +318,10 @@ def massive_bodies(scenario: Scenario) -> list[Body]:
 # Symbols: q, v, a positions, velocities, accelerations of the joints, f(s, s') forces of springs, dampers and friction
 # on joints and coordinates s(q), theta the parameters of `parameters`.
 #
-#     tau = M(q) a + c(q, v) - loads - sum (ds/dq)^T f(s, s') = Y(q, v, a) theta + tau_0
+#     tau = M(q) a + c(q, v) - loads - sum (ds/dq)^T f(s, s', u) = Y(q, v, a, u) theta + tau_0
 #
-# The forces of constraints vanish from the rows of the independent joints: see `closure`.
+# with u what laws read that was measured, such as a load or a temperature. The forces of constraints vanish from the
+# rows of the independent joints: see `Closure`.
 #
 # M and c are traced once with the bodies' numbers as symbols, Y is their derivative: at c = 0 and m = 1 that by mass,
 # centre of mass and inertia is that by m, h and L.
@@ -335,7 +338,8 @@ class Regressor:
 
     Attributes:
         joints: names in the order of tau, without those that constraints make follow others; forces: their units.
-        function: (q, v, a) -> Y (n, n_theta), tau_0 (n,), by CasADi; q of all joints.
+        function: (q, v, a, u) -> Y (n, n_theta), tau_0 (n,), by CasADi; q of all joints.
+        inputs: measured signals u that laws depend on.
         rubbing: gradients of the joints and coordinates on which friction is, (n_places, n): its direction is theirs.
         closure: how the other joints follow, None without constraints.
         rates: speeds of these places by q and v, where `rubbing` is that of the start alone.
@@ -351,6 +355,7 @@ class Regressor:
     offsets: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     closure: Closure | None = None
     rates: ca.Function | None = None
+    inputs: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -362,10 +367,11 @@ class Regressor:
         """theta of the scenario."""
         return np.array([parameter.given for parameter in self.parameters])
 
-    def __call__(self, q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats]:
-        """Y (n_times, n, n_theta) and tau_0 (n_times, n) along a motion, each (n_times, n)."""
+    def __call__(self, q: Floats, v: Floats, a: Floats, u: Floats | None = None) -> tuple[Floats, Floats]:
+        """Y (n_times, n, n_theta) and tau_0 (n_times, n) along a motion, each (n_times, n), and measured inputs."""
         n, count = len(self.joints), len(self.parameters)
-        flat, fixed = self._kernel.call_rows(np.hstack([self.complete(q), v, a]))
+        u = np.zeros((len(q), len(self.inputs))) if u is None else u
+        flat, fixed = self._kernel.call_rows(np.hstack([self.complete(q), v, a, u]))
         Y = flat.reshape(len(q), n, count)
         if len(self.offsets):
             Y[:, :, -len(self.offsets) :] = self.offsets.T
@@ -403,7 +409,7 @@ class Regressor:
         """The same with some of its parameters, in their order; code for the others is not even compiled."""
         own = len(self.parameters) - len(self.offsets)
         inner, outer = [k for k in places if k < own], [k - own for k in places if k >= own]
-        motion = [ca.SX.sym(name, self.function.size1_in(k)) for k, name in enumerate(("q", "v", "a"))]
+        motion = [ca.SX.sym(name, self.function.size1_in(k)) for k, name in enumerate(("q", "v", "a", "u"))]
         Y, fixed = self.function(*motion)
         function = ca.Function("regressor", motion, [Y[:, inner], fixed])
         parameters = tuple(self.parameters[k] for k in places)
@@ -418,7 +424,7 @@ class Regressor:
     def _kernel(self) -> Any:
         """Native code that gives Y, row after row, and tau_0; columns of offsets are empty."""
         n = len(self.joints)
-        places = np.cumsum([0, *(self.function.size1_in(k) for k in range(3))]).tolist()
+        places = np.cumsum([0, *(self.function.size1_in(k) for k in range(4))]).tolist()
         state = ca.SX.sym("state", places[-1])
         Y, fixed = self.function(*ca.vertsplit(state, places))
         whole = ca.horzcat(Y, ca.SX(n, len(self.offsets)))
@@ -456,13 +462,20 @@ def make_regressor(what: Scenario | System, bare: System | None = None) -> Regre
     theta = ca.vertcat(*(numbers[name] for name in reference))
     Y = ca.jacobian(tau, theta)
     Y, fixed = ca.substitute([Y, tau - Y @ theta], [theta], [ca.SX(list(reference.values()))])
-    laws, law_columns, law_fixed = _trace_laws(whole, system)
+    inputs = {signal: ca.SX.sym(signal) for block in passive_blocks(scenario) for signal in _read(block).values()}
+    laws, law_columns, law_fixed = _trace_laws(whole, system, inputs)
     Y, fixed = ca.horzcat(Y, law_columns), fixed + law_fixed
-    return _finish(whole, system, (*parameters, *laws), a, Y, fixed)
+    return _finish(whole, system, (*parameters, *laws), a, inputs, Y, fixed)
 
 
 def _finish(
-    whole: System, system: System, parameters: tuple[Parameter, ...], a: ca.SX, Y: ca.SX, fixed: ca.SX
+    whole: System,
+    system: System,
+    parameters: tuple[Parameter, ...],
+    a: ca.SX,
+    inputs: Mapping[str, ca.SX],
+    Y: ca.SX,
+    fixed: ca.SX,
 ) -> Regressor:
     """The function of the motion alone: other numbers are those of the scenario."""
     scenario, start = whole.scenario, np.array([info.start for info in whole.states[: whole.n_q]])
@@ -481,14 +494,17 @@ def _finish(
         rows = ca.vertcat(ca.SX(0, len(closure.own)), *gradients)
         rates = ca.Function("rates", motion[:2], [ca.densify(rows @ motion[1])])
         gradients = [ca.substitute(gradient, system.q, ca.SX(closure.start)) for gradient in gradients]
-    function = ca.Function("regressor", motion, [ca.sparsify(ca.cse(Y)), fixed])
+    u = ca.vertcat(ca.SX(0, 1), *inputs.values())
+    function = ca.Function("regressor", [*motion, u], [ca.sparsify(ca.cse(Y)), fixed])
     mechanism = scenario.machine.mechanism
     assert mechanism is not None
     freedoms = [mechanism.freedoms[k] for k in (closure.own if closure else range(system.n_v))]
     units = tuple("N m" if freedom.unit == "rad" else "N" for freedom in freedoms)
     rubbing = np.array([np.array(ca.DM(ca.densify(g))).ravel() for g in gradients]).reshape(-1, len(freedoms))
     names = tuple(freedom.name for freedom in freedoms)
-    return Regressor(names, units, parameters, function, scenario, rubbing, closure=closure, rates=rates)
+    return Regressor(
+        names, units, parameters, function, scenario, rubbing, closure=closure, rates=rates, inputs=tuple(inputs)
+    )
 
 
 def _driven(scenario: Scenario) -> set[str]:
@@ -512,10 +528,9 @@ def _check(scenario: Scenario) -> None:
         if isinstance(constraint, PrescribedMotion) or not constraint.active:
             flaws.add(f"constraints.{constraint.name}", "does not hold the joints to each other at all times", remedy)
     for block in passive_blocks(scenario):
-        read = [signal for name, signal in block.inputs.items() if name not in ("position", "velocity")]
-        if read:
-            what = f"depends on '{read[0]}', which the motion of the joints does not tell"
-            flaws.add(f"blocks.{block.name}", what, remedy)
+        for signal in _read(block).values():
+            if not isinstance(signal, str):
+                flaws.add(f"blocks.{block.name}", "reads several signals as one, which is not identified", remedy)
     if not massive_bodies(scenario):
         flaws.add("bodies", "none has a mass", "give a first guess of each mass that is to be found")
     flaws.raise_if_any("identification")
@@ -545,7 +560,12 @@ def passive_blocks(scenario: Scenario) -> list[Block]:
     return [b for b in scenario.machine.all_blocks if b.on and (b.info.passive or b.info.disturbance) and not b.sampled]
 
 
-def _trace_laws(whole: System, system: System) -> tuple[list[Parameter], ca.SX, ca.SX]:
+def _read(block: Block) -> dict[str, Any]:
+    """Signals that a law takes beside the motion of its place."""
+    return {name: signal for name, signal in block.inputs.items() if name not in ("position", "velocity")}
+
+
+def _trace_laws(whole: System, system: System, inputs: Mapping[str, ca.SX]) -> tuple[list[Parameter], ca.SX, ca.SX]:
     """Parameters of laws, their columns of Y, and what does not depend on these."""
     scenario, numbers = whole.scenario, whole.numbers
     values = collect_values(scenario)
@@ -557,27 +577,46 @@ def _trace_laws(whole: System, system: System) -> tuple[list[Parameter], ca.SX, 
         gradient = ca.jacobian(s, system.q)
         rate = gradient @ system.v
         position, velocity = ca.SX.sym("s"), ca.SX.sym("w")
-        force = ca.SX(friction_laws(values, [block], {})[place][0](position, velocity))
+        signals = {name: inputs[signal] for name, signal in _read(block).items()}
+        force = ca.SX(friction_laws(values, [block], {})[place][0](position, velocity, **signals))
         named = _named(block, values.table)
         given = {name: numbers[name].value for name in named}
-        linear = linear_numbers(force, named, given, [position, velocity])
-        chosen = ca.vertcat(ca.SX(0, 1), *(named[name] for name in linear))
-        slopes = ca.jacobian(force, chosen)
-        others = [name for name in named if name not in linear]
-        old = ca.vertcat(position, velocity, chosen, *(named[name] for name in others))
-        new = ca.vertcat(s, rate, *(given[name] for name in (*linear, *others)))
+        linear = linear_numbers(force, named, given, [position, velocity, *signals.values()])
+
+        # A wave A sin(n s + phi) is linear in A cos(phi) and A sin(phi).
+        phase = _names(block).get("phase", "")
+        if phase in named and len(linear) == 1 and _is_wave(force, named[phase]):
+            size, angle = numbers[linear[0]], given[phase]
+            parts = [ca.substitute(force, ca.vertcat(named[size.name], named[phase]), ca.DM([1.0, turn]))
+                     for turn in (0.0, np.pi / 2)]  # fmt: skip
+            slopes, shares = ca.horzcat(*parts), (np.cos(angle), np.sin(angle))
+            parameters += [
+                Parameter(f"{size.name} {part}", size.unit, size.value * float(share), size.name, wave=(phase, k))
+                for k, (part, share) in enumerate(zip(("cos(phase)", "sin(phase)"), shares, strict=True))
+            ]
+            force = ca.SX(0)
+        else:
+            chosen = ca.vertcat(ca.SX(0, 1), *(named[name] for name in linear))
+            slopes = ca.jacobian(force, chosen)
+            force = ca.substitute(force, chosen, ca.DM([0.0] * len(linear)))
+            # Names of a block's numbers that its law takes only where they are not negative.
+            keys = [key for key in block.parameters if block.info.checks.get(key) in ("non-negative", "positive")]
+            bounded = {_names(block)[key] for key in keys if key in _names(block)}
+            own = [numbers[name] for name in linear]
+            parameters += [Parameter(n.name, n.unit, n.value, n.name, non_negative=n.name in bounded) for n in own]
+        old, new = ca.vertcat(position, velocity, *named.values()), ca.vertcat(s, rate, *given.values())
         slopes, force = ca.substitute([slopes, force], [old], [new])
         row = -gradient.T
-        at = ca.DM([given[name] for name in linear])
         columns = ca.horzcat(columns, row @ slopes)
-        fixed += row @ (force - slopes @ at)
-        # Names of a block's numbers that its law takes only where they are not negative; all of
-        # friction are.
-        info, signs = block.info, ("non-negative", "positive")
-        keys = [key for key in block.parameters if info.disturbance or info.checks.get(key) in signs]
-        bounded = {_names(block)[key] for key in keys if key in _names(block)}
-        parameters += [Parameter(n, numbers[n].unit, numbers[n].value, n, non_negative=n in bounded) for n in linear]
+        fixed += row @ force
     return parameters, columns, fixed
+
+
+def _is_wave(force: ca.SX, phase: ca.SX) -> bool:
+    """Whether a force is a sine of its phase: f'' = -f."""
+    sum_of_both = ca.Function("wave", [ca.vertcat(*ca.symvar(force))], [force + ca.hessian(force, phase)[0]])
+    rng = np.random.default_rng(2)
+    return all(abs(float(sum_of_both(rng.normal(0, 1, len(ca.symvar(force)))))) < LINEAR for _ in range(TESTS))
 
 
 def _named(block: Block, table: Mapping[str, Any]) -> dict[str, Any]:
@@ -634,7 +673,8 @@ def find_base_parameters(regressor: Regressor, seed: int = 0) -> BaseParameters:
     # Slow rows too, where friction of laws differs most.
     speeds = 10.0 ** rng.uniform(-3, 0.5, (samples, 1))
     q, a = regressor.draw_positions(rng, samples), rng.normal(0, 3, (samples, n))
-    Y = regressor(q, speeds * rng.normal(0, 1, (samples, n)), a)[0].reshape(-1, count)
+    u = rng.normal(0, 30, (samples, len(regressor.inputs)))
+    Y = regressor(q, speeds * rng.normal(0, 1, (samples, n)), a, u)[0].reshape(-1, count)
     sizes = np.linalg.norm(Y, axis=0)
     offsets = count - len(regressor.offsets)
     order = sorted(range(count), key=lambda k: (k >= offsets, bool(regressor.parameters[k].body)))

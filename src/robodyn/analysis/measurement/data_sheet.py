@@ -149,12 +149,17 @@ def find_saturation(rows: np.ndarray, y: Floats) -> tuple[Stretch, ...]:
     return tuple(found)
 
 
-def describe_saturation(name: str, data: Run, flaws: FlawList) -> None:
-    """A flaw, with rows and remedy, where a measured effort stays at its limit; rest before a step is none."""
+def saturated_stretches(name: str, data: Run) -> list[Stretch]:
+    """Where a measured effort stays at its limit; rest before a step is none."""
     present = np.isfinite(data[name].values)
     rows, y = np.flatnonzero(present), data[name].values[present]
     others = [data[other].values for other in data.names if other != name]
-    stretches = [s for s in find_saturation(rows, y) if not _is_rest(s, others)]
+    return [stretch for stretch in find_saturation(rows, y) if not _is_rest(stretch, others)] if y.size else []
+
+
+def describe_saturation(name: str, data: Run, flaws: FlawList) -> None:
+    """A flaw, with rows and remedy, where a measured effort stays at its limit."""
+    stretches = saturated_stretches(name, data)
     if stretches:
         worst = max(stretches, key=lambda stretch: stretch.count)
         what = f"is saturated at {worst.value:.5g}: rows {worst.start + 1} to {worst.end + 1}"

@@ -16,7 +16,7 @@ from robodyn.computation.assembly import System
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
 from robodyn.computation.results.signal import Floats
 from robodyn.description.files.samples import DataMapping, Samples, read_mapping, read_samples
-from robodyn.description.files.samples.reading import even_times
+from robodyn.description.files.samples.reading import count_turns, even_times, unwrap
 from robodyn.description.laws.recorded import AT_TICK, RecordedReference, place_on_ticks
 from robodyn.description.model import Block, PrescribedMotion, Scenario
 from robodyn.description.model.description import Description
@@ -149,7 +149,8 @@ def refine_delay(at: Floats, x: Floats, curve: Callable[[Floats], Floats], rate:
         if not gain > 0 or abs(shift / gain) > at.size / rate / 4:
             return None
         delay += shift / gain
-    alike = np.corrcoef(x, curve(at + delay))[0, 1]
+    y = curve(at + delay)
+    alike = np.corrcoef(x, y)[0, 1] if np.ptp(x) > 0 and np.ptp(y) > 0 else 0.0
     return float(delay) if alike > ALIKE else None
 
 
@@ -267,6 +268,12 @@ def tidy_rows(data: Run, smooth: Sequence[str]) -> Run:
     fresh = ~stale_rows(values)
     if not fresh.all():
         notes.append(f"{int((~fresh).sum())} rows that repeat all numbers of the row before are left out")
+    values = values.copy()
+    for k in (data.names.index(name) for name in smooth):
+        # In SI an angle begins again after 2 pi; slides hardly move by as many metres within a row.
+        if turns := count_turns(values[:, k], 2 * np.pi):
+            values[:, k] = unwrap(values[:, k], 2 * np.pi)
+            notes.append(f"{data.names[k]} begins again after a turn, {turns} times: it goes on here")
     moving = values[:, [data.names.index(name) for name in smooth]]
     if time.size > 2 and are_even(time[fresh], moving[fresh]):
         # Ticks are counted with the rows that repeat: they were written at ticks too.

@@ -14,15 +14,11 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.errors import nearest
-from robodyn.base.symbolic import to_column
+from robodyn.base.symbolic import to_column, where
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly.blocks import order_samples, place_recorded, trace_blocks, trace_delays
 from robodyn.computation.assembly.constraints.minimal import make_minimal
-from robodyn.computation.assembly.constraints.solution import (
-    ConstraintResiduals,
-    declare_constraints,
-    express_residuals,
-)
+from robodyn.computation.assembly.constraints.solution import declare_constraints
 from robodyn.computation.assembly.contact.modes import ACTION, PROBLEM
 from robodyn.computation.assembly.contribution import Context, Contribution, Deferred, start_context
 from robodyn.computation.assembly.control.state_design import design_controllers
@@ -46,7 +42,7 @@ from robodyn.computation.assembly.signals import (
     trace_formulas,
 )
 from robodyn.computation.assembly.system import Discrete, EquationsOfMotion, Expressions, Symbols, System, Terms
-from robodyn.computation.assembly.tracing import FRICTION
+from robodyn.computation.assembly.tracing import FRICTION, Bindings
 from robodyn.computation.assembly.units import compare_units, fill_numbers, settle_units
 from robodyn.description.model import Scenario
 
@@ -98,31 +94,31 @@ def assemble(
 def _trace(context: Context, linearise: Linearise | None, asked: Sequence[str]) -> tuple[Contribution, Dynamics | None]:
     """The contributions of all parts, and how the mechanism moves, if there is one."""
     mechanism = context.scenario.machine.mechanism
-    known = Contribution(signals={"time": SignalInfo("time", "s")}, symbols={"time": context.time})
+    contributions = Contribution(signals={"time": SignalInfo("time", "s")}, symbols={"time": context.time})
     if mechanism:
         motion, joints = trace_kinematics(context, mechanism)
-        known += joints
-    known += trace_blocks(context, known)
-    known += trace_formulas(context, known.units)
-    known += trace_delays(context, known.units)
-    known += refer_to_nominal(context)
+        contributions += joints
+    contributions += trace_blocks(context, contributions)
+    contributions += trace_formulas(context, contributions.units)
+    contributions += trace_delays(context, contributions.units)
+    contributions += refer_to_nominal(context)
     if mechanism and linearise:
         p = to_column(context.values.symbols)
-        motion, known = replace_mechanics(motion, linearise(context.time, motion.q, motion.v, p), known)
-    known += declare_constraints(context)
+        motion, contributions = replace_mechanics(motion, linearise(context.time, motion.q, motion.v, p), contributions)
+    contributions += declare_constraints(context)
     # Actions write states and memory by name. A constraint that none of them switches is a constant in the dynamics.
-    known += trace_events(context, known)
-    known += locate_crossings(context, known) + guard_laws(context, known)
+    contributions += trace_events(context, contributions)
+    contributions += locate_crossings(context, contributions) + guard_laws(context, contributions)
     if not mechanism:
-        return known, None
+        return contributions, None
     # All forces but those of reactions are signals by now: accelerations are solved for with placeholders of them.
-    dynamics, moved = trace_dynamics(motion, known, solvable=check_inertia(motion))
-    known += moved
+    dynamics, moved = trace_dynamics(motion, contributions, solvable=check_inertia(motion))
+    contributions += moved
     motion = dynamics.motion
-    known += guard_ranges(motion) + watch_joint_limits(motion, known)
-    known += trace_joint_reactions(motion, known, dynamics.null_forces, asked)
-    known += define_body_signals(motion, known, asked)
-    return known, dynamics
+    contributions += guard_ranges(motion) + watch_joint_limits(motion, contributions)
+    contributions += trace_joint_reactions(motion, contributions, dynamics.null_forces, asked)
+    contributions += define_body_signals(motion, contributions, asked)
+    return contributions, dynamics
 
 
 def _build(context: Context, whole: Contribution, resolved: Resolved, dynamics: Dynamics | None) -> System:
@@ -183,14 +179,14 @@ def _collect_discrete(context: Context, whole: Contribution, symbols: Symbols, e
 
 
 def _check_initial(context: Context, whole: Contribution) -> None:
-    known = [info.name for info in whole.states] + [info.name for info in whole.memory if not info.hidden]
+    states = [info.name for info in whole.states] + [info.name for info in whole.memory if not info.hidden]
     directions, sides = [element.direction.name() for element in whole.sticking], located_sides(context)
     for name in context.scenario.initial:
         if name in (*directions, *sides):
             how = "from the speed at the start" if name in directions else "at the start"
             context.flaws.add(f"initial.{name}", f"is found {how}", "leave it out")
-        elif name not in known:
-            context.flaws.add(f"initial.{name}", "there is no such state", nearest(name, known))
+        elif name not in states:
+            context.flaws.add(f"initial.{name}", "there is no such state", nearest(name, states))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -213,10 +209,14 @@ def express_columns(whole: Contribution, resolved: Resolved, dynamics: Dynamics 
     # Placeholders become global symbols here, everything of a kind in one substitution.
     rates = express(whole.rates[info.name] for info in whole.states)
     limits = [whole.limits[info.name] for info in whole.states if info.name in whole.limits]
-    applied, of, n_q = list[Deferred](), ConstraintResiduals(), 0
-    if dynamics:
-        applied, n_q = [Deferred(tau, dynamics.bindings) for tau in ca.vertsplit(dynamics.applied)], dynamics.n_q
-        of = express_residuals(dynamics.equations, dynamics.bindings)
+    bindings: Bindings = dynamics.bindings if dynamics else {}
+    applied = ca.vertsplit(dynamics.applied) if dynamics else []
+    equations, n_q = (dynamics.equations, dynamics.n_q) if dynamics else ((), 0)
+
+    def express_active(name: str) -> list[Deferred]:
+        """A quantity of all constraint equations, zero of those that do not hold."""
+        return [Deferred(ca.SX(where(e.active, getattr(e, name), 0.0)), bindings) for e in equations]
+
     return Expressions(
         rhs=rates,
         position_rate=rates[:n_q],
@@ -225,10 +225,10 @@ def express_columns(whole: Contribution, resolved: Resolved, dynamics: Dynamics 
         watched=express(value for _, values in whole.watched for value in values),
         delayed=express(whole.delayed),
         guards=express(value for _, value in whole.guards),
-        applied=express(applied),
-        constraints=express((*of.h, *of.h_dot)),
-        constraint_drift=express(of.drift),
-        active=express(of.active),
+        applied=express(Deferred(tau, bindings) for tau in applied),
+        constraints=express((*express_active("h"), *express_active("h_dot"))),
+        constraint_drift=express(express_active("drift")),
+        active=express(Deferred(where(e.active, 1.0, 0.0), {}) for e in equations),
         projection=_act(whole, resolved, dynamics.projection) if dynamics and dynamics.projection else None,
         arguments={name: express(column) for name, column in whole.arguments.items()},
         updates={name: _update(whole, resolved, update) for name, update in whole.updates.items()},

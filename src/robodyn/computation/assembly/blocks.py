@@ -117,9 +117,9 @@ def bind_block(context: Context, block: Block, units: Mapping[str, str], joints:
     return BoundBlock(context, block, arguments, bindings, declared, {**units, **declared.units})
 
 
-def _declare(context: Context, block: Block, known: Mapping[str, str]) -> Contribution:
+def _declare(context: Context, block: Block, signal_units: Mapping[str, str]) -> Contribution:
     """The block's states and memory."""
-    units, initial = units_of(block, known), context.scenario.initial
+    units, initial = units_of(block, signal_units), context.scenario.initial
     parts = []
     for name in block.state_names:
         full = f"{block.name}.{name}"
@@ -180,8 +180,8 @@ def watch_passive(
     if info.stored is not None:
         # dE/dt = sum dE/ds s_dot over what the store depends on, by fresh symbols for just these.
         moving = {key: ca.SX.sym(key) for key in rates}
-        known = {**arguments, **moving}
-        stored = ca.SX(info.stored(**{argument.name: known[argument.name] for argument in arguments_of(info.stored)}))
+        values = {**arguments, **moving}
+        stored = ca.SX(info.stored(**{argument.name: values[argument.name] for argument in arguments_of(info.stored)}))
         growth = sum((ca.jacobian(stored, moving[key]) * rate for key, rate in rates.items()), ca.SX(0))
         growth = ca.substitute([growth], list(moving.values()), [ca.SX(arguments[key]) for key in moving])[0]
     return watch(Invariant.PASSIVE, name, "W", [power + growth, absolute(power)], bindings)
@@ -356,15 +356,15 @@ def _find_breaks(block: Block) -> tuple[BreakRule, ...]:
 
 def trace_delays(context: Context, units: Mapping[str, str]) -> Contribution:
     """Delayed signals are global symbols, read from history; what they delay is evaluated along the way."""
-    parts, known = [], dict(units)
+    parts, signal_units = [], dict(units)
     for delay in context.scenario.machine.delays:
         bindings: Bindings = {}
         source = placeholder(f"delays.{delay.name}.signal", delay.signal, bindings)
         name = f"{delay.name}.output"
-        known[name] = known.get(delay.signal, "")
+        signal_units[name] = signal_units.get(delay.signal, "")
         parts.append(
             Contribution(
-                signals={name: SignalInfo(name, known[name])},
+                signals={name: SignalInfo(name, signal_units[name])},
                 symbols={name: ca.SX.sym(name)},
                 read=(bindings,),
                 delays=(DelayInfo(name, delay.time, delay.before),),

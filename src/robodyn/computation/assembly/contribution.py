@@ -208,9 +208,9 @@ def merge(parts: Iterable[Contribution]) -> Contribution:
     return Contribution(**merged)
 
 
-def _unite(found: list[Mapping[str, Any]], two_levels: bool) -> dict[str, Any]:
+def _unite(mappings: list[Mapping[str, Any]], two_levels: bool) -> dict[str, Any]:
     united: dict[str, Any] = {}
-    for mapping in found:
+    for mapping in mappings:
         both = {key: {**united[key], **mapping[key]} for key in united.keys() & mapping.keys()} if two_levels else {}
         united.update(mapping)
         united.update(both)

@@ -22,16 +22,16 @@ from robodyn.description.model.fields import EMPTY
 START = "action:sides"
 
 
-def trace_events(context: Context, known: Contribution) -> Contribution:
+def trace_events(context: Context, contributions: Contribution) -> Contribution:
     """Guards and actions of the scenario's events, in the order of declaration.
 
     Args:
-        known: states and memory, which actions may set.
+        contributions: states and memory, which actions may set.
     """
-    return merge(_trace_event(context, event, known) for event in context.scenario.events)
+    return merge(_trace_event(context, event, contributions) for event in context.scenario.events)
 
 
-def _trace_event(context: Context, event: Event, known: Contribution) -> Contribution:
+def _trace_event(context: Context, event: Event, contributions: Contribution) -> Contribution:
     path, flaws = f"events.{event.name}", context.flaws
     arguments, bindings = _bind(context, event, event.guard)
     read = Contribution(read=(bindings,))
@@ -46,8 +46,8 @@ def _trace_event(context: Context, event: Event, known: Contribution) -> Contrib
         return read
     _check_used(context, event)
     # The energy balance of a run holds only if no action moves a state: the guard knows.
-    action, call, acted = _trace_action(context, event, known)
-    states = {info.name for info in known.states}
+    action, call, acted = _trace_action(context, event, contributions)
+    states = {info.name for info in contributions.states}
     moves = call is not None or (action is not None and not states.isdisjoint(acted.actions[action]))
     ending = Ending.STOPPED if event.terminal else None
     guard = Guard(event.name, DIRECTIONS[event.direction], ending, action, call, moves)
@@ -55,7 +55,7 @@ def _trace_event(context: Context, event: Event, known: Contribution) -> Contrib
     return merge((read, acted, Contribution(guards=((guard, value),))))
 
 
-def locate_crossings(context: Context, known: Contribution) -> Contribution:
+def locate_crossings(context: Context, contributions: Contribution) -> Contribution:
     """Zero crossings that laws want located: a step ends there, and memory notes the side, also at the start.
 
     side = sign(value), at a crossing that ends on zero itself the other side; at a root, where rounding could decide,
@@ -65,16 +65,16 @@ def locate_crossings(context: Context, known: Contribution) -> Contribution:
     for block in context.scenario.machine.all_blocks:
         for output, argument in block.info.located.items():
             name, side = f"{block.name}.{output}", f"{block.name}.{argument}"
-            if name not in known.signals:
+            if name not in contributions.signals:
                 _miss_output(context, block, f"the law locates '{output}', which it does not return")
                 continue
-            value, noted, action = reference_to(name), known.symbols[side], f"action:{name}"
+            value, noted, action = reference_to(name), contributions.symbols[side], f"action:{name}"
             # At zero itself the side is the one it comes to, not the one it came from.
             passed = where(value.expression == 0, -noted, sign(value.expression))
             guard = Guard(name, DIRECTIONS["both"], action=action, side=side)
             update = {side: Deferred(passed, value.bindings)}
             parts.append(Contribution(guards=((guard, value),), actions={action: update}))
-            parts.append(watch_side(name, known.signals[name].unit, noted, value))
+            parts.append(watch_side(name, contributions.signals[name].unit, noted, value))
             start[side] = Deferred(sign(value.expression), value.bindings)
     return merge((*parts, Contribution(actions={START: start} if start else EMPTY)))
 
@@ -85,20 +85,24 @@ def _miss_output(context: Context, block: Block, what: str) -> None:
         context.flaws.add(f"blocks.{block.name}", what)
 
 
-def guard_laws(context: Context, known: Contribution) -> Contribution:
+def guard_laws(context: Context, contributions: Contribution) -> Contribution:
     """Outputs of laws that must be above zero: a run ends where one is not, and must not begin there."""
     parts = []
     for block in context.scenario.machine.blocks:
         for output in block.info.positive:
             name = f"{block.name}.{output}"
-            if name not in known.signals:
+            if name not in contributions.signals:
                 _miss_output(context, block, f"the law needs '{output}', which it does not return")
                 continue
+            begin = context.scenario.initial.get(name, block.states.get(output, 0.0))
+            if output in block.state_names and begin <= 0:
+                remedy = f"give it here or by blocks.{block.name}.states"
+                context.flaws.add(f"initial.{name}", f"must be positive, is {begin:g}", remedy)
             value = reference_to(name)
             guard = Guard(name, DIRECTIONS["falling"], Ending.OUT_OF_REACH, block=block.name)
             below = [-value.expression, absolute(value.expression)]
             parts.append(Contribution(guards=((guard, value),)))
-            parts.append(watch(Invariant.RANGE, name, known.signals[name].unit, below, value.bindings))
+            parts.append(watch(Invariant.RANGE, name, contributions.signals[name].unit, below, value.bindings))
     return merge(parts)
 
 
@@ -130,18 +134,18 @@ def _bind(context: Context, event: Event, function: Callable[..., Any]) -> tuple
 
 def _check_used(context: Context, event: Event) -> None:
     """Every input and parameter must be an argument of the guard or of the action."""
-    known = {a.name for function in (event.guard, event.action) if function for a in arguments_of(function)}
+    names = {a.name for function in (event.guard, event.action) if function for a in arguments_of(function)}
     for group, keys in (("inputs", event.inputs), ("parameters", event.parameters)):
-        context.flaws.add_unknown(keys, known, "neither guard nor action takes it", f"events.{event.name}.{group}")
+        context.flaws.add_unknown(keys, names, "neither guard nor action takes it", f"events.{event.name}.{group}")
 
 
 def _trace_action(
-    context: Context, event: Event, known: Contribution
+    context: Context, event: Event, contributions: Contribution
 ) -> tuple[str | None, PythonCall | None, Contribution]:
     """Key of a native action, or a call in Python, and what it contributes."""
     if event.action is None:
         return None, None, Contribution()
-    path, targets = f"events.{event.name}.action", known.targets
+    path, targets = f"events.{event.name}.action", contributions.targets
     arguments, bindings = _bind(context, event, event.action)
     read = Contribution(read=(bindings,))
     context.flaws.extend(check_arguments(event.action, arguments, f"events.{event.name}"))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import casadi as ca
 
+from robodyn.base.symbolic import to_column
 from robodyn.computation.assembly.contribution import (
     Contribution,
     Deferred,
@@ -95,7 +96,7 @@ def _point_rows(motion: Motion, name: str, rows: list[int]) -> tuple[ca.SX, ca.S
 
 
 def _numbers(motion: Motion, interface: Interface, quantity: str) -> ca.SX:
-    return ca.vertcat(*(motion.context.values[name] for name in interface.names(quantity)))
+    return to_column(motion.context.values[name] for name in interface.names(quantity))
 
 
 def _symmetric(entries: ca.SX, n: int) -> ca.SX:
@@ -146,12 +147,11 @@ def _far_model(motion: Motion, port: Port) -> tuple[FarSide, Contribution]:
     infos = [StateInfo(name, unit, initial.get(name, 0.0)) for name, unit in zip(names, units, strict=True)]
     declared = merge(declare_state(info) for info in infos)
     position, velocity = (
-        ca.vertcat(*(declared.symbols[name] for name in interface.names(key)))
-        for key in ("far_position", "far_velocity")
+        to_column(declared.symbols[name] for name in interface.names(key)) for key in ("far_position", "far_velocity")
     )
     rotation = None
     if interface.rotates:
-        turn = ca.skew(ca.vertcat(*(declared.symbols[name] for name in turns)))
+        turn = ca.skew(to_column(declared.symbols[name] for name in turns))
         # Between two exchanges the far side rotates little: the second order of the exponential is enough.
         start = ca.reshape(_numbers(motion, interface, "far_orientation"), 3, 3).T
         rotation = (ca.SX.eye(3) + turn + turn @ turn / 2) @ start

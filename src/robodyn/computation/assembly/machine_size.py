@@ -26,10 +26,10 @@ class MachineSize:
 
     def of(self, unit: str) -> float:
         """How large a quantity of this unit is: of a force `mass length` by 1 s^2; 1 for units of other kinds."""
-        known = known_unit(unit) if unit else None
-        if known is None or not known.powers.keys() <= MECHANICAL:
+        measure = known_unit(unit) if unit else None
+        if measure is None or not measure.powers.keys() <= MECHANICAL:
             return 1.0
-        powers = known.dimension
+        powers = measure.dimension
         return float(self.length ** powers.get("m", 0) * self.mass ** powers.get("kg", 0))
 
 

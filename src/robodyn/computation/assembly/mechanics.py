@@ -220,22 +220,26 @@ class Dynamics:
         return self.constrained.redundancy.null_forces if self.constrained else EMPTY
 
 
-def accelerate(motion: Motion, tau: ca.SX, known: Contribution, bindings: Bindings) -> tuple[Dynamics, Contribution]:
+def accelerate(
+    motion: Motion, tau: ca.SX, contributions: Contribution, bindings: Bindings
+) -> tuple[Dynamics, Contribution]:
     """Solve for the accelerations and the forces that keep constraints, friction and contacts.
 
     Args:
-        tau: joint torques of all that does not depend on these; known: contributions so far; bindings: of tau.
+        tau: joint torques of all that does not depend on these; contributions: those so far; bindings: of tau.
     """
     tree = motion.mechanics.tree
     c = motion.linear.bias if motion.linear else ca.SX(bias(tree, motion.q, motion.v))
     solve = _mass_solver(motion)
-    motion, constrained, read = constrain(motion, solve, known)
-    bindings = _join(bindings, constrained.bindings if constrained else {}, *(e.bindings for e in known.sticking))
+    motion, constrained, read = constrain(motion, solve, contributions)
+    bindings = _join(
+        bindings, constrained.bindings if constrained else {}, *(e.bindings for e in contributions.sticking)
+    )
     # Friction and contacts act on the constrained mechanism; what would happen without them decides what they hold.
-    reactions, declared = _react(motion, tau - c, solve, constrained, known)
+    reactions, declared = _react(motion, tau - c, solve, constrained, contributions)
     parts = [read, declared]
     if reactions:
-        parts.append(_trace_reactions(motion, reactions, known, bindings))
+        parts.append(_trace_reactions(motion, reactions, contributions, bindings))
         tau = tau + reactions.torques()
     # M a = tau - c + H^T lam, H a = -drift - returning: constraints answer to all other forces, reactions among them.
     applied, q_dot = tau, motion.q_dot
@@ -248,7 +252,7 @@ def accelerate(motion: Motion, tau: ca.SX, known: Contribution, bindings: Bindin
         parts.append(trace_constraint_signals(motion, constrained, lam, bindings))
         if motion.context.scenario.constraint_method.method == "projection":
             projection = project_on(motion, constrained, bindings)
-    if reactions and known.sticking:
+    if reactions and contributions.sticking:
         a = reactions.hold_joints(a)
         # Not even the last digits of a speed, as implicit methods leave them, may move what is held.
         q_dot = position_rates(tree, motion.q, reactions.hold_joints(motion.v))  # type: ignore[arg-type]
@@ -260,17 +264,17 @@ def _join(*groups: Bindings) -> dict[str, Binding]:
 
 
 def _react(
-    motion: Motion, b: ca.SX, solve: Solve, constrained: Constrained | None, known: Contribution
+    motion: Motion, b: ca.SX, solve: Solve, constrained: Constrained | None, contributions: Contribution
 ) -> tuple[Reactions | None, Contribution]:
     """Friction that sticks and rigid contacts.
 
     Args:
         b: tau - c; solve: M^-1.
     """
-    if not known.sticking and not motion.context.scenario.machine.rigid_parts:
+    if not contributions.sticking and not motion.context.scenario.machine.rigid_parts:
         return None, Contribution()
     a = constrained.accelerate(b)[0] if constrained else solve(b)
-    sticking, warned = build_sticking(motion, known.sticking, known.units, a, solve, constrained)
+    sticking, warned = build_sticking(motion, contributions.sticking, contributions.units, a, solve, constrained)
     if constrained:
         contacts, declared = build_contacts(motion, constrained.respond, constrained.constraint_force)
     else:
@@ -279,14 +283,16 @@ def _react(
     return Reactions(parts, a) if parts else None, warned + declared
 
 
-def _trace_reactions(motion: Motion, reactions: Reactions, known: Contribution, bindings: Bindings) -> Contribution:
+def _trace_reactions(
+    motion: Motion, reactions: Reactions, contributions: Contribution, bindings: Bindings
+) -> Contribution:
     """Signals, events and modes of friction that sticks and of rigid contacts."""
     columns = (reactions.parts, reactions.split(reactions.forces), reactions.split(reactions.deciding_forces))
     events = merge(
-        EVENTS[type(part)](motion, part, *forces_of_part, known, bindings)
+        EVENTS[type(part)](motion, part, *forces_of_part, contributions, bindings)
         for part, *forces_of_part in zip(*columns, strict=True)
     )
-    return events + trace_modes(motion, reactions, known + events, bindings)
+    return events + trace_modes(motion, reactions, contributions + events, bindings)
 
 
 def _mass_solver(motion: Motion) -> Solve:
@@ -312,82 +318,65 @@ MUCH_WORK = 1e3
 """Work [J], of a machine of 1 kg and 1 m, as a nominal magnitude: errors count far less than those of the motion."""
 
 
-@dataclass(frozen=True)
-class Applied:
-    """Forces on a mechanism that do not depend on its accelerations.
-
-    Attributes:
-        motion: with its ports; forces: by joint or coordinate, in placeholders; loads: joint torques of constant loads;
-        tau: joint torques of all together; bindings: of the placeholders.
-    """
-
-    motion: Motion
-    forces: dict[str, ca.SX]
-    loads: ca.SX
-    tau: ca.SX
-    bindings: Bindings
-
-
-def trace_dynamics(motion: Motion, known: Contribution, solvable: bool) -> tuple[Dynamics, Contribution]:
+def trace_dynamics(motion: Motion, contributions: Contribution, solvable: bool) -> tuple[Dynamics, Contribution]:
     """Accelerations under all forces, and the signals of both and of the energies.
 
     Args:
-        known: contributions so far; solvable: False where a joint without inertia has been reported: the rest is then
-            still checked.
+        contributions: those so far; solvable: False where a joint without inertia has been reported: the rest is
+            still checked then.
     """
-    applied, pushing = _apply_forces(motion, known)
-    motion, tau, reacting = applied.motion, applied.tau, Contribution()
-    dynamics = Dynamics(motion, ca.SX.zeros(motion.v.numel()), motion.q_dot, tau, tau, applied.bindings)
-    if solvable:
-        dynamics, reacting = accelerate(motion, tau, known + pushing, applied.bindings)
-    attached, passing = define_forces(dynamics.motion, dynamics.a, dynamics.bindings)
-    dynamics = replace(dynamics, tau=dynamics.tau + attached, loads=applied.loads)
-    parts = [pushing, reacting, passing, _define_accelerations(dynamics), _define_torques(dynamics, tau)]
-    # Linear mechanics do not balance energies: the squares of what is small are left out of them.
-    if motion.linear is None:
-        parts.append(_balance(dynamics, applied.forces, bool(known.sticking)))
-    return dynamics, merge(parts)
-
-
-def _apply_forces(motion: Motion, known: Contribution) -> tuple[Applied, Contribution]:
-    """Of blocks on joints and coordinates, loads, compliant contacts and interfaces."""
+    # Forces that do not depend on accelerations: of blocks on joints and coordinates, by placeholders of their signals,
     bindings: dict[str, Binding] = {}
     forces: dict[str, ca.SX] = {}
-    for target, signal in known.forces:
+    for target, signal in contributions.forces:
         force = placeholder(f"{target}.force from {signal}", signal, bindings)
         forces[target] = forces.get(target, 0) + force
-    tau, loads, parts = motion.joint_forces(forces), ca.SX(0, 1), []
+    tau, loads, parts = motion.joint_forces(forces), ca.SX(0, 1), list[Contribution]()
+    # of loads and compliant contacts, which linear mechanics hold already, and of interfaces.
     if motion.linear is None:
         loads, driven = trace_loads(motion)
         pushed, contacts = trace_contacts(motion)
         tau = tau + loads + driven.expression + pushed
         bindings |= driven.bindings
-        parts = [Contribution(read=(driven.bindings,)), contacts]
-    motion, incoming, interfaces = trace_interfaces(motion, known.units)
-    return Applied(motion, forces, loads, tau + incoming, bindings), merge((*parts, interfaces))
+        parts += [Contribution(read=(driven.bindings,)), contacts]
+    motion, incoming, interfaces = trace_interfaces(motion, contributions.units)
+    tau, parts = tau + incoming, [*parts, interfaces]
+
+    # Accelerations, and the forces that answer to them.
+    dynamics = Dynamics(motion, ca.SX.zeros(motion.v.numel()), motion.q_dot, tau, tau, bindings)
+    if solvable:
+        dynamics, reacting = accelerate(motion, tau, merge((contributions, *parts)), bindings)
+        parts.append(reacting)
+    attached, passing = define_forces(dynamics.motion, dynamics.a, dynamics.bindings)
+    dynamics = replace(dynamics, tau=dynamics.tau + attached, loads=loads)
+    parts += [passing, _define_accelerations(dynamics), _define_torques(dynamics, tau)]
+    # Linear mechanics do not balance energies: the squares of what is small are left out of them.
+    if motion.linear is None:
+        parts.append(_balance(dynamics, forces, bool(contributions.sticking)))
+    return dynamics, merge(parts)
 
 
-def _define_accelerations(found: Dynamics) -> Contribution:
+def _define_accelerations(dynamics: Dynamics) -> Contribution:
     """One definition for all accelerations, since each depends on every force; they are the rates of the velocities."""
-    freedoms = found.motion.freedoms
+    freedoms = dynamics.motion.freedoms
     named = {name: unit for freedom in freedoms for name, unit in freedom.accelerations.items()}
-    outputs = {name: found.a[k] for k, name in enumerate(named)}
+    outputs = {name: dynamics.a[k] for k, name in enumerate(named)}
     positions = [name for freedom in freedoms for name in freedom.positions]
     velocities = [name for freedom in freedoms for name in freedom.velocities]
-    rates = {name: Deferred(found.q_dot[k], {}) for k, name in enumerate(positions)}
+    rates = {name: Deferred(dynamics.q_dot[k], {}) for k, name in enumerate(positions)}
     rates |= {name: reference_to(rate) for name, rate in zip(velocities, named, strict=True)}
-    return replace(define([SignalInfo(*pair) for pair in named.items()], outputs, found.bindings), rates=rates)
+    return replace(define([SignalInfo(*pair) for pair in named.items()], outputs, dynamics.bindings), rates=rates)
 
 
-def _define_torques(found: Dynamics, applied: ca.SX) -> Contribution:
+def _define_torques(dynamics: Dynamics, applied: ca.SX) -> Contribution:
     """Each joint's torque on its own; but together where constraints make each depend on every force.
 
     Args:
         applied: torques without those of reactions.
     """
-    motion = found.motion
+    motion = dynamics.motion
     carried = motion.linear.carried if motion.linear else ca.SX.zeros(motion.v.numel())
-    applied, tau = applied + carried, found.tau + carried
+    applied, tau = applied + carried, dynamics.tau + carried
     groups: dict[int, tuple[list[SignalInfo], dict[str, ca.SX]]] = {}
     forces = [pair for freedom in motion.freedoms for pair in freedom.forces.items()]
     for k, (name, unit) in enumerate(forces):
@@ -397,16 +386,16 @@ def _define_torques(found: Dynamics, applied: ca.SX) -> Contribution:
         infos, outputs = groups.setdefault(-1 if bound else k, ([], {}))
         infos.append(SignalInfo(name, unit))
         outputs[name] = tau[k]
-    return merge(define(infos, outputs, found.bindings) for infos, outputs in groups.values())
+    return merge(define(infos, outputs, dynamics.bindings) for infos, outputs in groups.values())
 
 
-def _balance(found: Dynamics, forces: dict[str, ca.SX], sticking: bool) -> Contribution:
+def _balance(dynamics: Dynamics, forces: dict[str, ca.SX], sticking: bool) -> Contribution:
     """E_kinetic + E_potential - work of all joint torques is constant: what runs watch of themselves.
 
     Args:
         forces: by joint or coordinate; sticking: whether some friction sticks.
     """
-    motion, tau, bindings = found.motion, found.tau, found.bindings
+    motion, tau, bindings = dynamics.motion, dynamics.tau, dynamics.bindings
     machine = motion.context.scenario.machine
     outside = machine.loads or machine.all_constraints or machine.contacts or machine.interfaces or machine.rigid_parts
     work, books = ca.SX(0), Contribution()

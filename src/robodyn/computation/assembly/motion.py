@@ -405,11 +405,11 @@ def _define_points(motion: Motion) -> Contribution:
 # Limits of joints: what does a run watch to tell when a motion passes one, and what is the effort of drives?
 
 
-def watch_joint_limits(motion: Motion, known: Contribution) -> Contribution:
+def watch_joint_limits(motion: Motion, contributions: Contribution) -> Contribution:
     """Watch every limit of every joint; efforts that are limited become signals."""
     limited = motion.mechanism.limited_joints
-    efforts = _define_efforts(motion, known, [joint for joint in limited if joint.effort_limit is not None])
-    signals, parts = {**known.signals, **efforts.signals}, [efforts]
+    efforts = _define_efforts(motion, contributions, [joint for joint in limited if joint.effort_limit is not None])
+    signals, parts = {**contributions.signals, **efforts.signals}, [efforts]
     for joint in limited:
         for field in joint.limits:
             bindings: Bindings = {}
@@ -420,14 +420,14 @@ def watch_joint_limits(motion: Motion, known: Contribution) -> Contribution:
     return merge(parts)
 
 
-def _define_efforts(motion: Motion, known: Contribution, joints: list[Joint]) -> Contribution:
+def _define_efforts(motion: Motion, contributions: Contribution, joints: list[Joint]) -> Contribution:
     """What drives put on joints: all forces of blocks but those that only store or lose energy."""
     blocks = motion.context.scenario.machine.all_blocks
     idle = {block.name for block in blocks if block.info.passive or block.info.disturbance}
     velocities = [name for freedom in motion.freedoms for name in freedom.velocities]
     bindings: Bindings = {}
     forces: dict[str, ca.SX] = {}
-    for target, signal in known.forces if joints else ():
+    for target, signal in contributions.forces if joints else ():
         if signal.rpartition(".")[0] not in idle:
             force = placeholder(f"{target}.effort from {signal}", signal, bindings)
             forces[target] = forces.get(target, 0) + force
@@ -467,17 +467,19 @@ Linearise = Callable[[ca.SX, ca.SX, ca.SX, ca.SX], LinearMechanics]
 """(time, q, v, p) -> what stands in for the mechanism's own mechanics; p are the tunable numbers, in their order."""
 
 
-def replace_mechanics(motion: Motion, linear: LinearMechanics, known: Contribution) -> tuple[Motion, Contribution]:
+def replace_mechanics(
+    motion: Motion, linear: LinearMechanics, contributions: Contribution
+) -> tuple[Motion, Contribution]:
     """Let a motion follow linear mechanics: everything that reads its coordinates and points sees the linear ones.
 
     Args:
-        known: contributions so far; what stands in for some of them replaces these.
+        contributions: those so far; what stands in for some of them replaces these.
     """
     signals = linear.signals
     seen = [name for name in motion.positions if f"{name}.position" in signals]
     positions, rates = ({name: signals[f"{name}.{what}"] for name in seen} for what in ("position", "velocity"))
     positions, rates = {**motion.positions, **positions}, {**motion.coordinate_rates, **rates}
-    linear_signals = merge(define([known.signals[name]], {name: value}) for name, value in signals.items())
-    forces = tuple(force for force in known.forces if force not in linear.folded)
+    linear_signals = merge(define([contributions.signals[name]], {name: value}) for name, value in signals.items())
+    forces = tuple(force for force in contributions.forces if force not in linear.folded)
     moved = replace(motion, linear=linear, positions=positions, coordinate_rates=rates)
-    return moved, replace(known, forces=forces) + linear_signals
+    return moved, replace(contributions, forces=forces) + linear_signals

@@ -9,6 +9,7 @@ import casadi as ca
 
 from robodyn.base.errors import FlawList, nearest
 from robodyn.base.signals import SignalInfo as SignalInfo
+from robodyn.base.symbolic import to_column
 from robodyn.base.symbolic.tables import substitute
 
 Binding = tuple[ca.SX, str, str]
@@ -138,33 +139,33 @@ class Resolved:
         return _replace([one.expression for one in waiting], bindings, self.expressions)
 
 
-def _substitute(stage: list[Definition], needs: Needs, known: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+def _substitute(stage: list[Definition], needs: Needs, signals: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
     """All definitions of a stage at once: what they share stays shared."""
     # One substitution a stage: CasADi copies what it substitutes into, and once is enough.
-    ready = [d for d in stage if all(signal in known for _, signal, _ in needs[id(d)])]
+    ready = [d for d in stage if all(signal in signals for _, signal, _ in needs[id(d)])]
     outputs = {name: value for definition in ready for name, value in definition.outputs.items()}
     used = {binding[0].element_hash(): binding for definition in ready for binding in needs[id(definition)]}
-    return dict(zip(outputs, _replace(list(outputs.values()), list(used.values()), known), strict=True))
+    return dict(zip(outputs, _replace(list(outputs.values()), list(used.values()), signals), strict=True))
 
 
-def _replace(expressions: list[ca.SX], bindings: list[Binding], known: Mapping[str, ca.SX]) -> list[ca.SX]:
+def _replace(expressions: list[ca.SX], bindings: list[Binding], signals: Mapping[str, ca.SX]) -> list[ca.SX]:
     if not bindings or not expressions:
         return expressions
-    placeholders = ca.vertcat(*(symbol for symbol, _, _ in bindings))
-    return substitute(expressions, placeholders, ca.vertcat(*(known[signal] for _, signal, _ in bindings)))
+    placeholders = to_column(symbol for symbol, _, _ in bindings)
+    return substitute(expressions, placeholders, to_column(signals[signal] for _, signal, _ in bindings))
 
 
-def suggest_signal(name: str, known: Iterable[str]) -> str:
+def suggest_signal(name: str, signals: Iterable[str]) -> str:
     """What a signal of a part that exists could be: the nearest one and all that the part has; else the nearest."""
-    known, part = list(known), name
+    signals, part = list(signals), name
     while part:
-        siblings = [signal for signal in known if signal.startswith(f"{part}.")]
+        siblings = [signal for signal in signals if signal.startswith(f"{part}.")]
         if siblings:
             close = nearest(name[len(part) + 1 :], [signal[len(part) + 1 :] for signal in siblings])
             meant = f"did you mean '{part}.{close.split(chr(39))[1]}'? " if close.startswith("did") else ""
             return f"{meant}'{part}' has {', '.join(siblings[:12])}{', ...' if len(siblings) > 12 else ''}"
         part = part.rpartition(".")[0]
-    return nearest(name, known)
+    return nearest(name, signals)
 
 
 def _find_needs(definitions: list[Definition]) -> Needs:
@@ -174,9 +175,9 @@ def _find_needs(definitions: list[Definition]) -> Needs:
     if not bindings:
         return needs
     owners = [id(definition) for definition in definitions for _ in definition.outputs]
-    outputs = ca.vertcat(*(value for definition in definitions for value in definition.outputs.values()))
+    outputs = to_column(value for definition in definitions for value in definition.outputs.values())
     # A placeholder that cancels out is no dependence, and closes no loop.
-    pattern = ca.jacobian_sparsity(outputs, ca.vertcat(*(symbol for symbol, _, _ in bindings)))
+    pattern = ca.jacobian_sparsity(outputs, to_column(symbol for symbol, _, _ in bindings))
     rows, columns = pattern.get_triplet()
     pairs = dict.fromkeys((owners[row], column) for row, column in zip(rows, columns, strict=True))
     for definition, column in sorted(pairs, key=lambda pair: pair[1]):

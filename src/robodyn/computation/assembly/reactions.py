@@ -11,6 +11,7 @@ import numpy as np
 
 from robodyn.base.signals import fits
 from robodyn.base.spatial import Pose, multiply, quaternion_from_matrix
+from robodyn.base.symbolic import to_column
 from robodyn.computation.assembly.constraints.redundancy import NOTE
 from robodyn.computation.assembly.constraints.solution import express_equations
 from robodyn.computation.assembly.contact.geometry import find_contact_points, find_touch, stop_force
@@ -40,14 +41,17 @@ ORIENTATION, VELOCITY, ACCELERATION = BODY_MOTIONS = ("orientation", "angular_ve
 BODY_UNITS = {VELOCITY: "rad/s", ACCELERATION: "rad/s^2"}
 
 
-def define_body_signals(motion: Motion, known: Contribution, patterns: Sequence[str]) -> Contribution:
+def define_body_signals(motion: Motion, contributions: Contribution, patterns: Sequence[str]) -> Contribution:
     """Orientation, angular velocity and acceleration of the bodies that a pattern or something in the machine names."""
     if motion.linear is not None:
         return Contribution()
     meant = [pattern for pattern in patterns if any(word in pattern for word in BODY_MOTIONS)]
     taken = {freedom.name for freedom in motion.freedoms if not freedom.is_single}
     bodies = [body.name for body in motion.mechanism.bodies if body.name not in taken]
-    asked = {quantity: [b for b in bodies if is_asked(known, _names(b, quantity), meant)] for quantity in BODY_MOTIONS}
+    asked = {
+        quantity: [b for b in bodies if is_asked(contributions, _names(b, quantity), meant)]
+        for quantity in BODY_MOTIONS
+    }
     parts = []
     for body in asked[ORIENTATION]:
         infos = [SignalInfo(name, "") for name in _names(body, ORIENTATION)]
@@ -71,7 +75,7 @@ def _find_orientation(motion: Motion, body: str) -> ca.SX:
     place = motion.mechanics.placements[body]
     fixed = quaternion_from_matrix(place.pose.R)
     carrier = motion.quaternions[place.link] if place.link >= 0 else (1.0, 0.0, 0.0, 0.0)
-    return ca.vertcat(*(ca.SX(part) for part in multiply(carrier, fixed)))
+    return to_column(ca.SX(part) for part in multiply(carrier, fixed))
 
 
 def _find_velocity(motion: Motion, body: str) -> ca.SX:
@@ -83,7 +87,7 @@ def _find_acceleration(motion: Motion, omega: ca.SX) -> tuple[ca.SX, Bindings]:
     """Rates of the components, d omega/dq q_dot + d omega/dv a: in the body's own axes they are those of the vector."""
     bindings: Bindings = {}
     names = [name for freedom in motion.freedoms for name in freedom.accelerations]
-    a = ca.vertcat(*(placeholder(f"value of {name}", name, bindings) for name in names))
+    a = to_column(placeholder(f"value of {name}", name, bindings) for name in names)
     return ca.jtimes(omega, motion.q, motion.q_dot) + ca.jtimes(omega, motion.v, a), bindings
 
 
@@ -106,7 +110,7 @@ DETERMINED = 1e-6
 
 
 def trace_joint_reactions(
-    motion: Motion, known: Contribution, null_forces: Mapping[str, np.ndarray], patterns: Sequence[str]
+    motion: Motion, contributions: Contribution, null_forces: Mapping[str, np.ndarray], patterns: Sequence[str]
 ) -> Contribution:
     """`JOINT.reaction.force.x` and `.torque.x` on the joint's child body, in its axes and about its origin.
 
@@ -117,10 +121,10 @@ def trace_joint_reactions(
     """
     meant = [pattern for pattern in patterns if REACTION in pattern]
     joints = [joint.name for joint in motion.mechanism.joints]
-    asked = [name for name in joints if is_asked(known, reaction_units(name), meant)]
+    asked = [name for name in joints if is_asked(contributions, reaction_units(name), meant)]
     if not asked or motion.linear is not None:
         return Contribution()
-    outside = _Outside(motion, known)
+    outside = _Outside(motion, contributions)
     accelerations = [outside.read(name) for freedom in motion.freedoms for name in freedom.accelerations]
     tree: Any = outside.moved.mechanics.tree
     # Newton-Euler on the tree with its fixed bodies apart, under all wrenches that are not the joints' own.
@@ -134,7 +138,7 @@ def trace_joint_reactions(
         notes, units = outside.note(entries, null_forces), reaction_units(joint)
         infos = [SignalInfo(name, unit, note=note) for (name, unit), note in zip(units.items(), notes, strict=True)]
         parts.append(define_column(infos, ca.vertcat(*entries), outside.bindings))
-    return merge((*parts, Contribution(warnings=_describe_unplaced(motion, known))))
+    return merge((*parts, Contribution(warnings=_describe_unplaced(motion, contributions))))
 
 
 def reaction_units(joint: str) -> dict[str, str]:
@@ -146,14 +150,14 @@ def _entries(vector: Any) -> list[Any]:
     return [vector[k] for k in range(3)]
 
 
-def is_asked(known: Contribution, names: Iterable[str], patterns: Sequence[str]) -> bool:
+def is_asked(contributions: Contribution, names: Iterable[str], patterns: Sequence[str]) -> bool:
     """Whether something in the machine reads one of these signals, or a pattern matches one."""
-    return any(name in known.names_read or fits(name, patterns) for name in names)
+    return any(name in contributions.names_read or fits(name, patterns) for name in names)
 
 
-def _describe_unplaced(motion: Motion, known: Contribution) -> tuple[str, ...]:
+def _describe_unplaced(motion: Motion, contributions: Contribution) -> tuple[str, ...]:
     """Forces along what joint angles alone describe act on the joints as torques: where they push is not known."""
-    pushed = {target for target, _ in known.forces} | {element.on for element in known.sticking}
+    pushed = {target for target, _ in contributions.forces} | {element.on for element in contributions.sticking}
     return tuple(
         f"reactions do not hold the push of '{coordinate.name}' on the bodies, only its torque on the joints: "
         "its ends are not described; take a Distance between two points"
@@ -170,8 +174,8 @@ class _Outside:
         shifts: d and theta of each link, (6, n_links).
     """
 
-    def __init__(self, motion: Motion, known: Contribution) -> None:
-        self.known, self.machine, self.resting = known, motion.context.scenario.machine, motion
+    def __init__(self, motion: Motion, contributions: Contribution) -> None:
+        self.contributions, self.machine, self.resting = contributions, motion.context.scenario.machine, motion
         self.bindings: Bindings = {}
         self.values: dict[str, ca.SX] = {}
         # Bodies on fixed joints carry reactions too: the tree is built once more without merging them.
@@ -194,7 +198,7 @@ class _Outside:
         # Redundant constraints: does a force in the null space of H^T reach this joint?
         if not null:
             return [""] * len(entries)
-        forces = ca.vertcat(*(self.read(name) for name in null))
+        forces = to_column(self.read(name) for name in null)
         signs = np.array([-1.0 if name.endswith(".tension") else 1.0 for name in null])
         effects = self.moved.value_somewhere(ca.jacobian(ca.vertcat(*entries), forces))
         sizes = np.linalg.norm(effects @ (signs[:, None] * np.array(list(null.values()))), axis=1)
@@ -209,7 +213,7 @@ class _Outside:
         return {k: (wrenches[:3, k], wrenches[3:, k]) for k in range(wrenches.shape[1])}
 
     def _work_along_coordinates(self) -> ca.SX:
-        acting = [*self.known.forces, *((element.on, element.force) for element in self.known.sticking)]
+        acting = [*self.contributions.forces, *((element.on, element.force) for element in self.contributions.sticking)]
         mechanism = self.machine.mechanism
         acting += [(joint.name, stop_force(joint)) for joint in (mechanism.rigid_stops if mechanism else ())]
         acting += [(str(i.on), i.names("force")[0]) for i in self.machine.interfaces if i.point is None]
@@ -240,8 +244,7 @@ class _Outside:
         for interface in (i for i in self.machine.interfaces if i.point is not None):
             rows = dict(zip(interface.row_names, interface.names("force"), strict=True))
             force, torque = (
-                ca.vertcat(*(self.read(rows[row]) if row in rows else ca.SX(0) for row in axes))
-                for axes in (XYZ, ROTATION)
+                to_column(self.read(rows[row]) if row in rows else ca.SX(0) for row in axes) for axes in (XYZ, ROTATION)
             )
             point = str(interface.point)
             work = work + ca.dot(force, self.moved.point_position(point))
@@ -249,7 +252,7 @@ class _Outside:
                 work = work + self._turn(point, torque)
         for contact in self.machine.contacts:
             for contact_point in find_contact_points(self.moved, contact):
-                force = ca.vertcat(*(self.read(f"{contact_point.name}.force.{axis}") for axis in XYZ))
+                force = to_column(self.read(f"{contact_point.name}.force.{axis}") for axis in XYZ)
                 # A contact pushes both bodies at the place where they touch, which does not move with either.
                 place = ca.substitute(contact_point.place, self.shifts, ca.SX.zeros(self.shifts.shape))
                 for sign, part in ((1, contact.touching), (-1, contact.against)):

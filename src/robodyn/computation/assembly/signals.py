@@ -27,13 +27,13 @@ from robodyn.description.model.formula import FormulaError, evaluate, infer_unit
 # Signals by formula: their expressions in the graph, and their units.
 
 
-def trace_formulas(context: Context, known: Mapping[str, str]) -> Contribution:
+def trace_formulas(context: Context, signal_units: Mapping[str, str]) -> Contribution:
     """Every formula once, with symbols for what it reads.
 
     Args:
-        known: units of the signals before.
+        signal_units: units of the signals before.
     """
-    parts, units = [], dict(known)
+    parts, units = [], dict(signal_units)
     for signal in context.scenario.machine.signals:
         path = f"signals.{signal.name}"
         if signal.name in units:

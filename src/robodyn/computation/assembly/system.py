@@ -326,9 +326,9 @@ class System:
         """A column in the system's symbols as (t, x, d, m, p) -> column."""
         return ca.Function(name.replace(":", "_").replace(".", "_"), [*self.symbols], [ca.densify(column)])
 
-    def evaluate(self, column: ca.SX, **given: Any) -> np.ndarray:
+    def evaluate(self, column: ca.SX, **inputs: Any) -> np.ndarray:
         """A column or matrix of expressions by values of t, x, d, m and p; those not given are as described."""
-        values: dict[str, Any] = {"t": 0.0, **self.described._asdict(), **given}
+        values: dict[str, Any] = {"t": 0.0, **self.described._asdict(), **inputs}
         return np.array(spell_out(self.function(column))(*(values[name] for name in INPUTS)))
 
     def casadi(self, what: str, by: str = "") -> ca.Function:
@@ -513,6 +513,13 @@ class System:
         for name, value in changes.items():
             values[places[name]] = value
         return values
+
+    def parameter_rows(self, columns: Mapping[str, Any], count: int) -> np.ndarray:
+        """Values of the tunable parameters of so many runs, a row each, with some columns changed."""
+        rows = np.tile(self.described_values, (count, 1))
+        for name, column in columns.items():
+            rows[:, self.places[name]] = column
+        return rows
 
     @cached_property
     def n_q(self) -> int:

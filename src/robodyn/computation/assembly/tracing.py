@@ -117,12 +117,12 @@ def _add_result(results: dict[str, ca.SX], key: str, value: Any) -> str:
     return ""
 
 
-def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], path: str) -> list[Flaw]:
+def check_arguments(function: Callable[..., Any], arguments: Mapping[str, Any], path: str) -> list[Flaw]:
     """Arguments of a guard or action that nothing supplies."""
     return [
         Flaw(f"{path}.inputs.{argument.name}", "is missing", f"the function '{_name(function)}' needs it")
         for argument in arguments_of(function)
-        if argument.name not in given and not argument.has_default
+        if argument.name not in arguments and not argument.has_default
     ]
 
 

@@ -14,6 +14,8 @@ from robodyn.description.model import Block, Number, Scenario
 from robodyn.description.model.interface import UNITS as ROW_UNITS
 
 FORCE = {"rad": "N m", "m": "N"}
+ON_UNITS = {"position": "{x}", "velocity": "{x}/s", "torque": "{F}", "force": "{F}"}
+"""Of what a joint or coordinate gives a law that is on it, and takes from it."""
 TURNING = {along: about for along, about in ROW_UNITS.values() if along}
 """Units of an interface's numbers, where it is on something that rotates."""
 
@@ -116,10 +118,17 @@ def fill_numbers(scenario: Scenario, units: Mapping[str, str]) -> dict[str, Numb
 
 
 def compare_units(scenario: Scenario, units: Mapping[str, str]) -> list[str]:
-    """A sentence for each input whose signal has another unit than the law expects; unknown units are let be."""
+    """A sentence for each input whose signal has another unit than the law expects; unknown units are let be.
+
+    The same for what a law of angles or of lengths alone finds where it is, and what it gives there.
+    """
     sentences = []
     for block in scenario.machine.all_blocks:
         block_units = units_of(block, units)
+        for argument, unit in ON_UNITS.items() if block.on else ():
+            expected, unit = block.info.units.get(argument, ""), block_units.fill(unit)
+            if expected and argument not in block.inputs and not same_quantity(block_units.fill(expected), unit):
+                sentences.append(f"blocks.{block.name}: '{block.on}' has its {argument} in {unit}, not {expected}")
         for argument, source in block.inputs.items():
             several = isinstance(source, (tuple, list))
             for k, signal in enumerate(source if several else (source,)):

@@ -280,6 +280,7 @@ typedef struct Run {
   double unproven_at;
   double cut;             /* length of the step to be made again up to a change, 0: as proposed */
   double changed_at;      /* where steps last ended at a change of a condition */
+  double across;          /* length of the present step, if it leads across a change at its start */
   double proof_work;      /* operations that proofs have taken */
   double reach;           /* how far ahead of the motion safe boxes are made [steps] */
   double smallest_step;

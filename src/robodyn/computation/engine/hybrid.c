@@ -36,6 +36,7 @@ static void move_on(Run *run) {
   run->steps++;
   run->k++;
   run->n_cuts = 0;
+  run->across = 0.0;
   run->t = run->t_new;
   /* First same as last: the slope at the end is the first stage of the next step, where it is known. */
   copy_row(run, END, START);

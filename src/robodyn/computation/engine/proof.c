@@ -402,7 +402,7 @@ static double kink_error(const Run *run, double theta) {
 /* Whether steps end where condition j changes, at a place of this one. The error estimate of an explicit method sees a jump
    badly, and not at all where it lies at some place in the step (at 0.42 of it for dopri5); none sees that of a signal which is
    delayed. At a kink steps end where it has made an error that counts. Other steps end where a condition changes that is back
-   at their end. */
+   at their end, and at the first of several changes: what holds only between two, no stage may have seen. */
 static int must_end(const Run *run, int64_t j, double theta) {
   if (run->model->condition_kind[j] & LATE) return 1;
   return run->method->family == EXPLICIT && (jumps_at(run, j) || kink_error(run, theta) * run->error_before > KINK_ERROR);
@@ -413,9 +413,10 @@ static double beside(const Run *run) {
   return BESIDE * run->solver->rtol * largest(run->largest_step, run->h_tried) + 8.0 * INSTANT * time_resolution(run);
 }
 
-/* Whether changes follow one another so closely that they will not end; the last is at a time. */
+/* Whether changes follow one another so closely that they will not end; the last is at a time. One that several steps aim at, as
+   errors make them shorter, is one. */
 static int follows_quickly(Run *run, double at) {
-  run->quick = at - run->changed_at < SLIDING * run->h_tried ? run->quick + 1 : 0;
+  if (fabs(at - run->changed_at) > beside(run)) run->quick = at - run->changed_at < SLIDING * run->h_tried ? run->quick + 1 : 0;
   run->changed_at = at;
   return run->quick > MOST_QUICK;
 }
@@ -433,7 +434,7 @@ static int ends_at_change(Run *run, int64_t j, double place) {
   else if (length > 0.5 * margin)
     length -= 0.25 * margin;
   else
-    length += 0.25 * margin;
+    run->across = length += 0.25 * margin;
   double at = run->t + length;
   if (length <= run->min_step || at >= run->t_stop) return 0;
   if (run->n_cuts == 0 && follows_quickly(run, at)) return 0;
@@ -526,24 +527,28 @@ double scan_step(Run *run) {
   double shortest = largest(SHORTEST_PART, resolution), instant = INSTANT * time_resolution(run) / run->h_tried, begin = 0.0;
   int unproven = 0, left_known = 0, hopeless_known = 0, adaptive = run->method->adaptive != 0;
   double spent = run->proof_work;
+  Change before = {INFINITY, -1, 1};
   run->crossed = -1;
   begin_levels(run);
   if (run->set_aside && !unproven++) note_unproven(run, first_tired(run), 0.0, 0);
   for (int64_t j = 0; j < count_all(run); j++) run->tired[j] -= run->tired[j] > 0;
-  /* Conditions begin with the levels that they have once the instant is over; guards have signs. */
-  if (run->model->n_conditions > 0 && instant < LEAVING_PART) {
+  /* A step across a change is as short as may be: all of it is one instant. Conditions begin with the levels that they have once the
+     instant is over; guards have signs. */
+  if (run->h_tried <= run->across) {
+    for (int64_t j = first; j < count_all(run); j++) run->level[j] = ASIDE;
+  } else if (run->model->n_conditions > 0 && instant < LEAVING_PART) {
     const double *values = conditions_at(run, instant, V_POINT);
     int jumps = 0;
     for (int64_t j = first; j < count_all(run); j++) {
       int64_t level = level_of(kind_of(run, j), values[j - first]);
       if (run->level[j] == ASIDE) continue;
-      jumps |= jumps_at(run, j) && must_end(run, j, instant) && differs(kind_of(run, j), run->level[j], level);
+      jumps |= jumps_at(run, j) && differs(kind_of(run, j), run->level[j], level);
       run->level[j] = level;
     }
     /* The slope at the start of the step is that of the other side: a very short one leads there. */
     if (jumps && adaptive && run->n_cuts < MOST_CUTS && 4.0 * instant < 1.0) {
       run->n_cuts = MOST_CUTS;
-      run->cut = 2.0 * instant * run->h_tried;
+      run->across = run->cut = 2.0 * instant * run->h_tried;
       if (follows_quickly(run, run->t + run->cut)) run->cut = 0.0;
       if (run->cut > 0.0) return CUT;
     }
@@ -616,12 +621,15 @@ double scan_step(Run *run) {
     }
     run->proof_work = spent;
     if (change.j >= first) {
-      int64_t kind = kind_of(run, change.j), k = change.j - first, before = run->level[change.j];
+      int64_t kind = kind_of(run, change.j), k = change.j - first, level = run->level[change.j];
       double value = conditions_at(run, change.place, V_POINT)[k];
       int at_start = change.place <= instant;
-      int goes_back = change.place < 1.0 && !differs(kind, before, level_of(kind, conditions_at(run, 1.0, V_POINT)[k]));
-      int ends = adaptive && !at_start && (goes_back || must_end(run, change.j, change.place));
-      if (ends && ends_at_change(run, change.j, change.place)) return CUT;
+      int goes_back = change.place < 1.0 && !differs(kind, level, level_of(kind, conditions_at(run, 1.0, V_POINT)[k]));
+      int follows = (change.place - before.place) * run->h_tried > beside(run);
+      int ends = adaptive && !at_start && (goes_back || follows || must_end(run, change.j, change.place));
+      Change end_at = follows ? before : change;
+      if (ends && ends_at_change(run, end_at.j, end_at.place)) return CUT;
+      if (!at_start && before.j < 0) before = change;
       /* At the end of a step it is where it belongs; elsewhere it is left to the error control. */
       if (adaptive && (1.0 - change.place) * run->h_tried <= beside(run))
         run->bent = 1;

@@ -21,7 +21,7 @@ from robodyn.base.atomic import replacing
 from robodyn.base.errors import Flaw, ModelError
 from robodyn.computation.perturbation.nominal import ARRAYS, Nominal
 from robodyn.computation.results.archive import ArchiveError, ArchiveKind, read_arrays, write_arrays
-from robodyn.computation.results.store import checked
+from robodyn.computation.results.store import read_record
 
 NOMINAL_FILE = ArchiveKind("nominal", "the file of a nominal motion", version=2)
 NAMES, OTHERS = ("joints", "signals", "curved"), ("points", "parameters", "digest")
@@ -75,9 +75,7 @@ def save_linear_model(nominal: Nominal, path: str | Path) -> Path:
 
 
 def _from_record(about: dict[str, Any], **arrays: np.ndarray) -> Nominal:
-    parts: dict[str, Any] = {**{name: about[name] for name in OTHERS}, **arrays}
-    parts |= {name: tuple(about[name]) for name in NAMES}
-    nominal = checked(Nominal(**parts))
+    nominal = read_record(Nominal, {name: about[name] for name in (*NAMES, *OTHERS)} | arrays)
     # All arrays have a row for each time, and columns for all joints and signals.
     R, n, k = len(nominal.times), len(nominal.joints), len(nominal.signals)
     shapes: dict[str, tuple[int, ...]] = {"times": (R,), "curvature": (R, n, n * len(nominal.curved))}

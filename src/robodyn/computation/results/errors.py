@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -74,17 +73,6 @@ class Errors:
             what = f"errors grow tenfold every {np.log(10) / self.growth:.3g} s: the motion is unstable or chaotic"
             said.append(f"{what}, and from {self.lost:.4g} s on no number can be trusted")
         return said
-
-    def to_plain(self) -> dict[str, Any]:
-        """Everything as JSON-able values."""
-        return asdict(self) | {"bars": {name: asdict(bar) for name, bar in self.bars.items()}}
-
-
-def errors_from(plain: Mapping[str, Any] | None) -> Errors | None:
-    """The errors of their plain values; KeyError or TypeError where they are none."""
-    if plain is None:
-        return None
-    return Errors(**{**plain, "bars": {name: ErrorBar(**bar) for name, bar in plain["bars"].items()}})
 
 
 def compare_solutions(first: Run, second: Run, against: str, factor: float = 1.0) -> Errors:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import Any
 
 from robodyn.base.lazy import Displayed, later
 from robodyn.base.records import dataclass
@@ -177,12 +176,6 @@ class Certificate(Displayed):
     def violated(self) -> tuple[Check, ...]:
         """The checks that are not kept."""
         return tuple(check for check in self.checks if not check.ok)
-
-
-def certificate_from(record: Mapping[str, Any]) -> Certificate:
-    """The certificate in a record of plain values; TypeError where it is none."""
-    checks = [{key: value for key, value in check.items() if key != "ok"} for check in record.get("certificate", [])]
-    return Certificate(tuple(Check(**check) for check in checks), tuple(record.get("unchecked", [])))
 
 
 def join_certificates(parts: Iterable[Certificate]) -> Certificate:

@@ -202,9 +202,9 @@ class Run(Displayed):
         if len(set(names)) < len(names):
             twice = sorted({name for name in names if names.count(name) > 1})
             raise ValueError(f"signal names must differ, twice: {', '.join(twice)}")
-        known = set(names)
+        distinct = set(names)
         for info in self.infos:
-            if info.rate is not None and info.rate not in known:
+            if info.rate is not None and info.rate not in distinct:
                 raise ValueError(f"{info.name}: its rate {info.rate!r} is not recorded")
 
 
@@ -222,11 +222,11 @@ def join(runs: Sequence[Run], provenance: Provenance) -> Run:
     """
     if not runs:
         raise ValueError("there must be at least one run to join")
-    known: dict[str, SignalInfo] = {}
+    by_name: dict[str, SignalInfo] = {}
     for run in runs:
         for info in run.infos:
-            known.setdefault(info.name, info)
-    infos = tuple(known.values())
+            by_name.setdefault(info.name, info)
+    infos = tuple(by_name.values())
     return Run(
         time=np.concatenate([run.time for run in runs]),
         values=np.concatenate([_columns(run, infos) for run in runs]),

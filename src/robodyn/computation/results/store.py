@@ -6,8 +6,10 @@ the one that was saved, also between its rows.
 """
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
+from enum import Enum
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -15,102 +17,104 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 
 from robodyn.computation.results.archive import ArchiveError, ArchiveKind, read_arrays, write_arrays
-from robodyn.computation.results.errors import errors_from
-from robodyn.computation.results.outcome import Outcome, OutcomeKind, PassedLimit, certificate_from
-from robodyn.computation.results.provenance import Provenance, Statistics
-from robodyn.computation.results.run import EventRecord, Run, SignalInfo
+from robodyn.computation.results.provenance import PlainDict
+from robodyn.computation.results.run import Run
 from robodyn.computation.results.signal import Booleans, Floats, Probes
 
 # --------------------------------------------------------------------------------------------------
-# Type checks of JSON: does what a file gave have the types that its description declares?
+# Records: results as plain values, floats to the last bit, and results made of such values as their types declare.
 
 
 T = TypeVar("T")
 NUMBERS: dict[Any, tuple[type, ...]] = {float: (int, float), int: (int,)}
 
 
-def checked(thing: T) -> T:
-    """The same description; a TypeError names a field, also of a part, whose value is of another type than declared."""
-    kind: Any = type(thing)
-    for name, hint in _hints(kind):
-        if not _fits(value := getattr(thing, name), hint):
-            raise TypeError(f"{kind.__name__}.{name} is {str(value)[:50]!r}")
-    return thing
+def write_record(value: Any) -> Any:
+    """A result as JSON-able values, each part field by field."""
+    if isinstance(value, Enum):
+        return value.name
+    if is_dataclass(value):
+        return {name: write_record(part) for name, part in vars(value).items()}
+    if isinstance(value, tuple):
+        return [write_record(entry) for entry in value]
+    if isinstance(value, Mapping) and not isinstance(value, PlainDict):
+        return {name: write_record(entry) for name, entry in value.items()}
+    return value
 
 
-@cache
-def _hints(kind: Any) -> list[tuple[str, Any]]:
-    hints = get_type_hints(kind)
-    return [(field.name, hints[field.name]) for field in fields(kind)]
+def read_record(kind: type[T], record: Any, at: str = "") -> T:
+    """What a record of a declared type stands for; a TypeError names the field whose value is of another one."""
+    value = _read(kind, record, at or kind.__name__)
+    if value is MISFIT:
+        raise TypeError(f"{at} is {str(record)[:50]!r}")
+    return value
 
 
-def _fits(value: Any, hint: Any) -> bool:
+def _read(hint: Any, value: Any, at: str) -> Any:
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        return any(_fits(value, choice) for choice in inner)
+        return next((made for choice in inner if (made := _read(choice, value, at)) is not MISFIT), MISFIT)
     if origin is Literal:
-        return any(value == choice for choice in inner)
-    if origin in (dict, Mapping):
-        return isinstance(value, Mapping) and all(_fits(entry, inner[1]) for entry in value.values())
-    if origin in (list, tuple):
-        return isinstance(value, origin) and all(_fits(entry, inner[0]) for entry in value)
+        return value if value in inner else MISFIT
+    if origin in (dict, Mapping) and isinstance(value, Mapping):
+        return {key: read_record(inner[1], entry, at) for key, entry in value.items()}
+    if origin in (list, tuple) and isinstance(value, (list, tuple)):
+        kinds = inner if origin is tuple and ... not in inner else inner[:1] * len(value)
+        return origin(read_record(*pair, at) for pair in zip(kinds, value, strict=True))
     if hint in NUMBERS:
-        return isinstance(value, NUMBERS[hint]) and not isinstance(value, bool)
+        return value if isinstance(value, NUMBERS[hint]) and not isinstance(value, bool) else MISFIT
+    # Arrays come as they are.
     if hint is Any or not isinstance(hint, type):
-        return True
-    return isinstance(value, hint) and (not is_dataclass(value) or checked(value) is value)
+        return MISFIT if origin in (dict, Mapping, list, tuple) else value
+    if issubclass(hint, Enum):
+        return hint[value]
+    if is_dataclass(hint) and isinstance(value, Mapping):
+        hints, kind = _hints(hint), hint.__name__
+        return hint(**{name: read_record(hints[name], part, f"{kind}.{name}") for name, part in value.items()})
+    return value if isinstance(value, hint) else MISFIT
 
+
+MISFIT: Any = object()
+"""Stands for what is not of the declared type."""
+_hints = cache(get_type_hints)
 
 # --------------------------------------------------------------------------------------------------
-# Serialisation of a run: which plain values describe it beside its numbers, and how is it made from them again?
+# Record of a run: everything but its arrays, by key.
+
+
+KEYS = {
+    "signals": "infos",
+    "events": "events",
+    "outcome": "outcome",
+    "statistics": "statistics",
+    "provenance": "provenance",
+    "warnings": "warnings",
+    "end": "end",
+    "found": "found",
+    "certificate": "certificate.checks",
+    "unchecked": "certificate.unchecked",
+    "passed_limits": "passed_limits",
+    "errors": "errors",
+}
+"""Key -> the part of a run that stands under it."""
 
 
 def to_record(run: Run) -> dict[str, Any]:
     """Everything of a run but its arrays, as JSON-able values; floats keep every bit."""
-    return {
-        "signals": [dict(vars(info)) for info in run.infos],
-        "events": [dict(vars(event)) for event in run.events],
-        "outcome": {
-            "kind": run.outcome.kind.name,
-            "sentence": run.outcome.sentence,
-            "time": run.outcome.time,
-        },
-        "statistics": dict(vars(run.statistics)),
-        "provenance": {**vars(run.provenance), "digest": run.provenance.digest},
-        "warnings": list(run.warnings),
-        "end": run.end,
-        "found": run.found,
-        "certificate": [dict(vars(check)) for check in run.certificate],
-        "unchecked": list(run.certificate.unchecked),
-        "passed_limits": [dict(vars(passed)) for passed in run.passed_limits],
-        "errors": run.errors.to_plain() if run.errors else None,
-    }
+    record = {key: write_record(attrgetter(part)(run)) for key, part in KEYS.items()}
+    return record | {"provenance": record["provenance"] | {"digest": run.provenance.digest}}
 
 
 def from_record(
     record: dict[str, Any], time: Floats, values: Floats, knots: Booleans | None = None, probes: Floats | None = None
 ) -> Run:
     """The run of a record and its arrays; KeyError, TypeError or ValueError where the record is not one."""
-    provenance = {key: value for key, value in record["provenance"].items() if key != "digest"}
-    outcome = record["outcome"]
-    run = Run(
-        time,
-        values,
-        infos=tuple(SignalInfo(**info) for info in record["signals"]),
-        outcome=Outcome(OutcomeKind[outcome["kind"]], outcome["sentence"], outcome["time"]),
-        provenance=Provenance(**provenance),
-        statistics=Statistics(**record["statistics"]),
-        events=tuple(EventRecord(**event) for event in record["events"]),
-        warnings=tuple(record["warnings"]),
-        end=dict(record.get("end", {})),
-        knots=knots,
-        probes=None if probes is None else Probes(probes[:, 0], *np.split(probes[:, 1:], 2, axis=1)),
-        found={name: (given, found) for name, (given, found) in record.get("found", {}).items()},
-        certificate=certificate_from(record),
-        errors=errors_from(record.get("errors")),
-        passed_limits=tuple(PassedLimit(**passed) for passed in record.get("passed_limits", [])),
-    )
-    return checked(run)
+    parts = {KEYS[key]: part for key, part in record.items() if key in KEYS}
+    certificate = {"checks": parts.pop("certificate.checks", []), "unchecked": parts.pop("certificate.unchecked", [])}
+    provenance = {key: value for key, value in parts["provenance"].items() if key != "digest"}
+    probed = None if probes is None else Probes(probes[:, 0], *np.split(probes[:, 1:], 2, axis=1))
+    arrays = {"time": time, "values": values, "knots": knots, "probes": probed}
+    return read_record(Run, {**parts, **arrays, "certificate": certificate, "provenance": provenance})
 
 
 RUN_FILE = ArchiveKind("run", "a run file", version=2)

@@ -294,9 +294,10 @@ class BatchRunner:
             return None
         if self.screen(parameters) or not all(np.isfinite(column).all() for column in initial.values()):
             return None
-        values, x, m = (np.tile(row, (count, 1)) for row in (system.described_values, start.x, start.m))
-        for name, column in parameters.items():
-            values[:, system.places[name]] = column
+        values, x, m = (
+            system.parameter_rows(parameters, count),
+            *(np.tile(row, (count, 1)) for row in (start.x, start.m)),
+        )
         for k, state in enumerate(system.states):
             if state.name in initial:
                 x[:, k] = initial[state.name]
@@ -526,9 +527,7 @@ class Worker:
             measures of these, (n, n_measures).
         """
         begun, count = time.thread_time(), len(next(iter(parameters.values())))
-        values = np.tile(self._described.values, (count, 1))
-        for name, column in parameters.items():
-            values[:, self.runner.compiled.system.places[name]] = column
+        values = self.runner.compiled.system.parameter_rows(parameters, count)
         runs = [self._slot(k) for k in range(count)]
         for run, row in zip(runs, self.runner.compiled.module.prepare_rows(values), strict=True):
             run.p[: len(row)] = row
@@ -636,8 +635,8 @@ class _SegmentWorker(Worker):
 
     def work(self, numbers: Sequence[int]) -> None:
         begun, system = time.thread_time(), self.runner.compiled.system
-        values, known = system.described_values, system.number_values
-        inputs = [RunInputs(values, known, self.starts[k]) for k in numbers]
+        values, numbers_by_name = system.described_values, system.number_values
+        inputs = [RunInputs(values, numbers_by_name, self.starts[k]) for k in numbers]
         for k, (trajectory, _) in zip(numbers, self.carry_out(inputs), strict=True):
             self.ends[k] = trajectory
         self.note(begun, len(numbers))

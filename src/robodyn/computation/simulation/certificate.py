@@ -146,27 +146,20 @@ def certify(
     """
     if not len(trajectory.time):
         return Certificate(unchecked=("the run recorded no rows",))
-    checks = _find_values(compiled, solver, trajectory, duration, unbalanced)
+    # What the engine watched, in the order in which it is watched; then what it has proven, and how it stepped.
+    plan = plan_checks(compiled, solver)
+    values = plan.table.values(trajectory, duration, solver.atol)
+    checks = [
+        Check(words.name, value, limit, words.subject, words.unit, time, words.remedies[duration > 0])
+        for words, (value, limit, time) in zip(plan.words, values, strict=True)
+        if not (unbalanced and words.name == ENERGY)
+    ]
+    checks += _check_conditions(compiled, trajectory)
+    checks += [] if solver.adaptive else _check_steps(trajectory)
     checks.sort(key=lambda check: check.name not in (ENERGY, *RESIDUALS))
     balanced = any(watched.invariant is Invariant.BALANCE for watched in compiled.system.watched)
     unchecked = (f"{ENERGY}: {unbalanced}",) if unbalanced and balanced else ()
     return Certificate(tuple(checks), (*unchecked, *_describe_undecided(compiled, trajectory)))
-
-
-def _find_values(
-    compiled: CompiledSystem, solver: Solver, trajectory: Trajectory, duration: float, unbalanced: str
-) -> list[Check]:
-    """What the checks of a run with rows have found, in the order in which it was watched."""
-    plan = plan_checks(compiled, solver)
-    checks = [
-        Check(words.name, value, limit, words.subject, words.unit, time, words.remedies[duration > 0])
-        for words, (value, limit, time) in zip(
-            plan.words, plan.table.values(trajectory, duration, solver.atol), strict=True
-        )
-        if not (unbalanced and words.name == ENERGY)
-    ]
-    checks += _check_conditions(compiled, trajectory)
-    return checks if solver.adaptive else checks + _check_steps(trajectory)
 
 
 def check_rows(certificate: Certificate, compiled: CompiledSystem, trajectory: Trajectory, chosen: bool) -> Certificate:

@@ -145,8 +145,8 @@ def find_equilibrium(
     """
     balance = balance or build_balance(system)
     guesses, changed = dict(guess or {}), dict(parameters or {})
-    known = [*system.state_names, *(info.name for info in system.memory)]
-    refuse_unknown(guesses, known, "there is no such state", f"equilibrium of '{system.scenario.name}'", "guess")
+    names = [*system.state_names, *(info.name for info in system.memory)]
+    refuse_unknown(guesses, names, "there is no such state", f"equilibrium of '{system.scenario.name}'", "guess")
     x, m = guess_rest(system, guesses, changed)
     p = system.parameter_values(changed)
     ideal = p.copy()
@@ -169,7 +169,7 @@ def find_equilibrium(
 
 
 def guess_rest(
-    system: System, given: Mapping[str, float], parameters: Mapping[str, float] | None = None
+    system: System, guess: Mapping[str, float], parameters: Mapping[str, float] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """States and memory from which rest is looked for; directions of friction that sticks are open.
 
@@ -181,9 +181,9 @@ def guess_rest(
     described = dict(system.scenario.start_values)
     for starts in path_starts(system, numbers).values():
         described = starts | described
-    guesses = described | dict(given)
+    guesses = described | dict(guess)
     x = np.array([guesses.get(info.name, info.start) for info in system.states], float)
-    m = np.array([given.get(info.name, info.start) for info in system.memory], float)
+    m = np.array([guess.get(info.name, info.start) for info in system.memory], float)
     m[[k for k, info in enumerate(system.memory) if info.name in system.stick_directions]] = FREE
     return x, m
 

@@ -349,12 +349,12 @@ def _rank(H: np.ndarray) -> int:
     return int(np.sum(sizes > INDEPENDENT * max(float(np.max(sizes, initial=0.0)), 1e-300)))
 
 
-def _describe_conflict(equations: Equations, x: np.ndarray, kept: Sequence[str]) -> tuple[Flaw, ...]:
+def _describe_conflict(equations: Equations, x: np.ndarray, fixed: Sequence[str]) -> tuple[Flaw, ...]:
     """The first kept value with which the constraints cannot be met, and what it would be without being kept.
 
     Velocities come last: whether they fit is known at the positions only.
     """
-    ordered = sorted(kept, key=lambda name: equations.names.index(name) >= equations.system.n_q)
+    ordered = sorted(fixed, key=lambda name: equations.names.index(name) >= equations.system.n_q)
     nearest = close(equations.keeping(()), x)
     if not nearest.closed:
         return nearest.describe_left()

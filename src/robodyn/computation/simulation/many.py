@@ -182,11 +182,11 @@ def simulate_many(
     return table.table()
 
 
-def _check_types(**given: tuple[Any, Any, str]) -> None:
+def _check_types(**arguments: tuple[Any, Any, str]) -> None:
     """Refuse arguments of another kind than allowed, each with an example of what it may be."""
     wrong = [
         f"{name}: must not be a {type(value).__name__}, for example {example}"
-        for name, (value, allowed, example) in given.items()
+        for name, (value, allowed, example) in arguments.items()
         if not isinstance(value, allowed)
     ]
     if wrong:
@@ -271,8 +271,8 @@ def _check_parameters(flaws: FlawList, system: System, names: Mapping[str, Any])
 
 def _check_initial(flaws: FlawList, system: System, names: Mapping[str, Any]) -> None:
     scenario = system.scenario
-    known = [*system.state_names, *(info.name for info in system.memory if not info.hidden)]
-    flaws.add_unknown(names, known, "there is no such state", "initial")
+    states = [*system.state_names, *(info.name for info in system.memory if not info.hidden)]
+    flaws.add_unknown(names, states, "there is no such state", "initial")
     if names and scenario.initialisation != "given":
         what = f"the start is searched for (initialisation = '{scenario.initialisation}')"
         flaws.add("initial", what, "let the scenario's initialisation be 'given'")

@@ -274,10 +274,10 @@ def describe_choice(solver: Solver, trajectory: Trajectory, simulated_time: floa
     return {"method": f"{explicit}: {limited}, but none of {stiff} that would pay fits between two instants"}
 
 
-def _reason(found: Stiffness) -> str:
-    if not found.replaced_step:
-        return f"explicit steps became too small at {found.replaced_at:.6g} s"
-    shortest = f"to {found.replaced_step:.3g} s at {found.replaced_at:.6g} s"
+def _reason(stiffness: Stiffness) -> str:
+    if not stiffness.replaced_step:
+        return f"explicit steps became too small at {stiffness.replaced_at:.6g} s"
+    shortest = f"to {stiffness.replaced_step:.3g} s at {stiffness.replaced_at:.6g} s"
     return f"a fast-decaying (stiff) part limited the explicit steps ({shortest})"
 
 

@@ -247,7 +247,7 @@ def _split_linear(column: ca.SX, y: ca.SX, varying: ca.SX) -> tuple[ca.SX, ca.SX
     rest = ca.SX(column)
     for i, entries in constant.items():
         # A row is affine in such an entry: without it, it is what is left at zero.
-        rest[i] = ca.substitute(column[i], ca.vertcat(*(y[j] for j in entries)), ca.SX.zeros(len(entries)))
+        rest[i] = ca.substitute(column[i], to_column(y[j] for j in entries), ca.SX.zeros(len(entries)))
     return L, ca.sparsify(rest) if rest.numel() else rest
 
 
@@ -271,7 +271,7 @@ def _nominal_functions(system: System, L: ca.SX, n: int) -> dict[str, ca.Functio
     """
     symbols, nominal, outputs = system.symbols, system.scenario.nominal, system.signal_expressions
     joints = [state.name.removesuffix(".position") for state in system.states[:n]]
-    q0 = ca.vertcat(*(outputs[nominal[j]] if j in nominal else ca.SX(0) for j in joints))
+    q0 = to_column(outputs[nominal[j]] if j in nominal else ca.SX(0) for j in joints)
     v0 = ca.densify(ca.jacobian(q0, symbols.t))
     a0 = ca.jacobian(v0, symbols.t)
     M, c, q, v = system.mass_matrix, system.bias, system.q, system.v
@@ -279,7 +279,7 @@ def _nominal_functions(system: System, L: ca.SX, n: int) -> dict[str, ca.Functio
     linear = L[:, : 2 * n] @ ca.vertcat(q0, v0)
     left = linear - ca.vertcat(needed, ca.SX.zeros(L.shape[0] - n))
     parts = [ca.densify(part) for part in (M, ca.jacobian(c, q), ca.jacobian(c, v), L)]
-    terms = ca.vertcat(*(ca.reshape(part, -1, 1) for part in parts))
+    terms = to_column(ca.reshape(part, -1, 1) for part in parts)
     return {
         NOMINAL: ca.Function(NOMINAL, [*symbols], [ca.densify(ca.vertcat(q0, v0, left))]),
         TERMS: ca.Function(TERMS, [*symbols], [ca.densify(terms)]),
@@ -477,11 +477,11 @@ def _find_rows(recording: EngineRecording, instants: np.ndarray, step: float) ->
     """Number of the step at whose beginning each row is; None where one is between two."""
     times = np.zeros(0) if recording.times is None else np.asarray(recording.times)
     steps = np.rint((times - instants[0]) / step).astype(np.int64)
-    known = steps < len(instants)
+    inside = steps < len(instants)
     at = instants[np.minimum(steps, len(instants) - 1)]
     # The end of the run is no beginning of a step: its row is for the engine to keep.
-    if np.any(np.abs(times - at)[known] > 1e-9 * step):
-        late = known & (np.abs(times - at) > 1e-9 * step) & (times < instants[-1])
+    if np.any(np.abs(times - at)[inside] > 1e-9 * step):
+        late = inside & (np.abs(times - at) > 1e-9 * step) & (times < instants[-1])
         if late.any():
             return None
     return steps

@@ -216,14 +216,14 @@ def _known_inputs(system: System, block: Block, values: Mapping[str, float]) -> 
     return {name: [(times, motion["position"]) for motion in several] for name, several in motions_by_input.items()}
 
 
-def _knows_rates(found: Mapping[str, list[dict[str, np.ndarray]]]) -> bool:
+def _knows_rates(motions: Mapping[str, list[dict[str, np.ndarray]]]) -> bool:
     """Whether the law is given the velocities and accelerations that its targets have: else the machine lags behind."""
 
     def values(name: str, rate: str) -> np.ndarray:
-        return np.array([motion[rate] for motion in found.get(name, ())])
+        return np.array([motion[rate] for motion in motions.get(name, ())])
 
-    def agree(true: np.ndarray, given: np.ndarray) -> bool:
-        left = true - given if len(given) else true
+    def agree(true: np.ndarray, inputs: np.ndarray) -> bool:
+        left = true - inputs if len(inputs) else true
         return bool(np.max(np.abs(left), initial=0.0) <= RATE_ERROR * (1 + np.max(np.abs(true), initial=0.0)))
 
     pairs = (MOVING[:2], MOVING[1:], TURNING[1:])
@@ -231,7 +231,7 @@ def _knows_rates(found: Mapping[str, list[dict[str, np.ndarray]]]) -> bool:
     return all(agree(values(name, "velocity"), values(rate, "position")) for name, rate in pairs) and agree(
         # |q'| = |omega| / 2
         turning,
-        0.5 * np.linalg.norm(values(TURNING[1], "position"), axis=0) if TURNING[1] in found else np.zeros(0),
+        0.5 * np.linalg.norm(values(TURNING[1], "position"), axis=0) if TURNING[1] in motions else np.zeros(0),
     )
 
 

@@ -148,10 +148,10 @@ def compile_rollout(system: System, method: str = "symplectic_euler") -> Rollout
     return Rollout(system, method, module, compile_lanes(functions, place, LANES, options))
 
 
-def _rows(flaws: FlawList, name: str, given: Any, size: int) -> np.ndarray:
-    rows = np.ascontiguousarray(np.atleast_2d(np.asarray(given, float)))
+def _rows(flaws: FlawList, name: str, values: Any, size: int) -> np.ndarray:
+    rows = np.ascontiguousarray(np.atleast_2d(np.asarray(values, float)))
     if rows.ndim != 2 or rows.shape[1] != size or not len(rows):
-        flaws.add(name, f"must have {size} numbers a robot, has the shape {np.shape(given)}")
+        flaws.add(name, f"must have {size} numbers a robot, has the shape {np.shape(values)}")
         return np.zeros((1, size))
     return rows
 
@@ -168,7 +168,4 @@ def _values(flaws: FlawList, system: System, parameters: Mapping[str, Any]) -> n
             flaws.add(name, f"must have one value or {count}, has the shape {values.shape}")
     if flaws.found:
         return np.zeros((1, len(place)))
-    rows = np.tile(system.described_values, (count, 1))
-    for name, values in columns.items():
-        rows[:, place[name]] = values
-    return rows
+    return system.parameter_rows(columns, count)

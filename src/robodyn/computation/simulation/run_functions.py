@@ -82,7 +82,8 @@ def plan_ticks(system: System) -> tuple[tuple[Tick, ...], dict[str, ca.Function]
     return tuple(ticks), {name: _compose(system, name, tasks) for tasks, name in names.items()}
 
 
-def is_due(task: SampledTask, tick: int) -> bool:
+def is_due(task: SampledTask | Tick, tick: int) -> bool:
+    """Whether sampled work is due at a tick of the base period."""
     return tick >= task.offset and (tick - task.offset) % task.period == 0
 
 

@@ -109,8 +109,8 @@ def _simulate_twice(what: Target, solver: Solver | None, recording: Recording | 
     patterns = first.patterns if isinstance(first, CompiledSystem) else scenario.recording.signals
     signals = recording.signals if recording else patterns
 
-    def again(other: Traced, tighter: Solver, kept: Recording) -> Run:
-        return simulate(other, tighter, recording=kept, **others)
+    def again(other: Traced, tighter: Solver, instants: Recording) -> Run:
+        return simulate(other, tighter, recording=instants, **others)
 
     return add_errors(run, target, solver or _own_solver(first, scenario), signals, again)
 

@@ -90,13 +90,13 @@ def search_start(system: System, values: np.ndarray, balance: Balance | None = N
     return Start(0.0, x, m, list_changes(system, described, x))
 
 
-def change_start(system: System, given: Start, starts: Mapping[str, float], values: np.ndarray) -> Start:
+def change_start(system: System, start: Start, starts: Mapping[str, float], values: np.ndarray) -> Start:
     """A given start with other values of some states and sampled outputs.
 
     Args:
         values: of the tunable parameters.
     """
-    x, m = given.x.copy(), given.m.copy()
+    x, m = start.x.copy(), start.m.copy()
     for k, state in enumerate(system.states):
         x[k] = starts.get(state.name, x[k])
     for k, info in enumerate(system.memory):
@@ -104,7 +104,7 @@ def change_start(system: System, given: Start, starts: Mapping[str, float], valu
         m[k] = starts.get(info.name.partition(".pending.")[0], m[k])
     _check_starts(system, starts, x)
     check_ranges(system, x, values)
-    return Start(given.time, x, m)
+    return Start(start.time, x, m)
 
 
 def _check_starts(system: System, starts: Mapping[str, float], x: np.ndarray) -> None:
@@ -130,8 +130,8 @@ def _check_left_out(system: System, x: np.ndarray, m: np.ndarray, values: np.nda
     system.scenario.raise_if_any(flaws)
 
 
-def list_changes(system: System, given: np.ndarray, found: np.ndarray) -> dict[str, tuple[float, float]]:
-    pairs = zip(system.state_names, given.tolist(), found.tolist(), strict=True)
+def list_changes(system: System, before: np.ndarray, after: np.ndarray) -> dict[str, tuple[float, float]]:
+    pairs = zip(system.state_names, before.tolist(), after.tolist(), strict=True)
     return {name: (old, new) for name, old, new in pairs if abs(new - old) > ROUNDING * max(1.0, abs(old))}
 
 

@@ -3,7 +3,7 @@
 Numbers act from the beginning of a step to its end. Sampled blocks whose tick falls on the end of a step have seen
 those of that step: what is set there reaches them at their next tick, as a command that arrives just after a sample.
 
-There are two ways. The engine carries out any run (`SteppedRun`). Robots of a solver with fixed steps in which nothing
+There are two ways. The engine carries out any run (`SteppedRuns`). Robots of a solver with fixed steps in which nothing
 happens but ticks and terminal events go through these steps together (`SteppedBatch`): one call computes a step of
 several robots, and Python does nothing for a single one.
 """
@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -37,105 +38,112 @@ from robodyn.computation.native import (
 )
 from robodyn.computation.results import Outcome, OutcomeKind
 from robodyn.computation.results.signal import Booleans, Floats
-from robodyn.computation.simulation.batch import BatchRunner, RunInputs, calls_python, make_pack, why_no_lanes
-from robodyn.computation.simulation.compiled import CompiledSystem, Tick
+from robodyn.computation.simulation.batch import (
+    BatchRunner,
+    PythonCalls,
+    RunInputs,
+    calls_python,
+    make_pack,
+    why_no_lanes,
+)
+from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.outcomes import describe_failure, describe_outcome, describe_stop
 from robodyn.computation.simulation.rollout import STEPS
-from robodyn.computation.simulation.run_functions import LANES, MORE_LANES, choose_signals, plan_ticks
+from robodyn.computation.simulation.run_functions import LANES, MORE_LANES, choose_signals, is_due, plan_ticks
 from robodyn.computation.simulation.step_equations import FUSED_STEPS
 from robodyn.description.model import Solver
+
+T = TypeVar("T")
+Columns = Mapping[str, Floats]
+"""Values by name, one a run."""
+
+
+class SteppedRobots(ABC):
+    """Robots of one system that are carried from step to step, each with numbers and a time of its own.
+
+    Args:
+        changing: tunable numbers that are set at each step; step: its length [s]; threads: that share the robots.
+
+    Attributes:
+        steps: of each robot (n,); most_steps: none has made more. outcomes: how the runs ended that ended in the last
+            step, by their number.
+    """
+
+    def __init__(
+        self,
+        compiled: CompiledSystem,
+        changing: Sequence[str],
+        step: float,
+        count: int,
+        solver: Solver | None = None,
+        threads: int = 1,
+    ) -> None:
+        system, flaws = compiled.system, FlawList()
+        self.compiled, self.solver, self.step = compiled, solver or compiled.solver, step
+        self.duration = system.scenario.duration
+        self.runner = BatchRunner(compiled, self.solver, EngineRecording(kind="none"), 0.0, self.duration)
+        for name in changing:
+            if name in self.runner.deciding:
+                what = "decides when references jump or how long signals are delayed, which is settled before a run"
+                flaws.add(name, what, "set another number, such as that of a constant_reference")
+        flaws.raise_if_any(f"steps of '{system.scenario.name}'")
+        self.changing = np.array([system.places[name] for name in changing], int)
+        self.most_steps, self.steps, self.outcomes = 0, np.zeros(count, int), dict[int, Outcome]()
+        edges = np.linspace(0, count, min(threads, count) + 1).astype(int)
+        self.shares = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        self.pool = ThreadPoolExecutor(len(self.shares)) if len(self.shares) > 1 else None
+
+    @abstractmethod
+    def begin(self, rows: Sequence[int], parameters: Columns, initial: Columns) -> None:
+        """Start some runs anew with these numbers, a column each; what is due at the start happens.
+
+        Raises:
+            ModelError: where a description refuses them.
+        """
+        self.steps[rows] = 0
+        self.most_steps = int(self.steps.max())
+
+    @abstractmethod
+    def advance(self, numbers: Floats, going: Booleans) -> None:
+        """One step of the runs that are going, with these numbers (n, n_changing)."""
+
+    def read_each(self, parameters: Columns, initial: Columns, count: int) -> Iterator[RunInputs]:
+        """What each of so many runs begins with."""
+        for k in range(count):
+            numbers, starts = ({name: float(of[k]) for name, of in part.items()} for part in (parameters, initial))
+            yield self.runner.read(numbers, starts)
+
+    def work(self, task: Callable[[int], T]) -> list[T]:
+        """Carry out a task for each share of the robots, by its number."""
+        numbers = range(len(self.shares))
+        return list(map(task, numbers) if self.pool is None else self.pool.map(task, numbers))
+
+    def close(self) -> None:
+        """End the threads."""
+        if self.pool is not None:
+            self.pool.shutdown()
+
 
 # --------------------------------------------------------------------------------------------------
 # By the engine, one run after the other or in lanes.
 
 
-def check_changing(runner: BatchRunner, changing: Sequence[str]) -> None:
-    """Refuse numbers that cannot change from step to step."""
-    flaws = FlawList()
-    for name in changing:
-        if name in runner.deciding:
-            what = "decides when references jump or how long signals are delayed, which is settled before a run"
-            flaws.add(name, what, "set another number, such as that of a constant_reference")
-    flaws.raise_if_any(f"steps of '{runner.compiled.system.scenario.name}'")
+class EngineRobot(NamedTuple):
+    """A robot in the engine: its run, its laws in Python, and the values of its tunable parameters."""
+
+    run: ResumableRun
+    calls: PythonCalls
+    values: Floats
 
 
-class SteppedRun:
-    """Runs of a compiled system, one after the other, each in steps; nothing is recorded.
+class SteppedRuns(SteppedRobots):
+    """Robots that the engine carries; nothing is recorded.
 
     Args:
-        changing: tunable numbers that are set at each step.
-    """
-
-    def __init__(self, compiled: CompiledSystem, changing: Sequence[str], solver: Solver | None = None) -> None:
-        scenario, self.compiled, self.solver = compiled.system.scenario, compiled, solver or compiled.solver
-        self.duration = scenario.duration
-        self.runner = BatchRunner(compiled, self.solver, EngineRecording(kind="none"), 0.0, self.duration)
-        check_changing(self.runner, changing)
-        self.changing = np.array([compiled.system.places[name] for name in changing], int)
-        self.outputs = compiled.module.kernels["outputs"]
-
-    def begin(self, inputs: RunInputs) -> None:
-        """Start anew; what is due at the start happens."""
-        self.values = inputs.values
-        integration, self.calls = self.runner.begin(inputs)
-        integration.call_back(self.calls.run_task, self.calls.run_action, None)
-        self.run = ResumableRun(integration)
-        self.run.go_on(0.0)
-
-    @property
-    def time(self) -> float:
-        return self.run.time
-
-    def read(self) -> np.ndarray:
-        """The recorded signals at the present time, in the order of `compiled.recorded`."""
-        run = self.run
-        return self.outputs(np.array([run.time]), run.x, run.d, run.m, self.calls.p)
-
-    def advance(self, t_end: float, numbers: Sequence[float]) -> Outcome | None:
-        """Go on with these numbers, in the order of `changing`; how the run ended, where it did before t_end."""
-        self.change(numbers)
-        try:
-            self.run.go_on(t_end)
-        except Exception as error:  # noqa: BLE001  a Python block or action may raise anything
-            return describe_failure(self.run.finish(Status.FAILED), self.calls.running, error)
-        return self.outcome()
-
-    def change(self, numbers: Sequence[float]) -> None:
-        """Set the numbers that change."""
-        self.values[self.changing] = numbers
-        self.calls.p = self.compiled.module.prepare(self.values)
-        self.run.change(self.calls.p)
-
-    def outcome(self) -> Outcome | None:
-        """How the run ended, where it did before the time that it was to reach."""
-        status = self.run.status
-        if status is Status.FINISHED:
-            return None
-        return describe_outcome(self.compiled, self.solver, self.run.finish(status))
-
-
-Columns = Mapping[str, Floats]
-"""Values by name, one a run."""
-
-
-def read_each(runner: BatchRunner, parameters: Columns, initial: Columns, count: int) -> Iterator[RunInputs]:
-    """What each of so many runs begins with."""
-    for k in range(count):
-        numbers, starts = ({name: float(column[k]) for name, column in part.items()} for part in (parameters, initial))
-        yield runner.read(numbers, starts)
-
-
-class SteppedRuns:
-    """Runs of one system that the engine carries from step to step, each with numbers of its own.
-
-    Args:
-        changing: tunable numbers that are set at each step; step: its length [s]; threads: that share the runs.
         lanes: whether each thread computes several at once, see `simulate_many`; by default where it can.
 
     Attributes:
-        steps: of each run (n,); most_steps: no run has made more. time: of each [s]; signals: the recorded ones at
-            that time (n, n_signals). outcomes: how the runs ended
-            that ended in the last step, by their number.
+        time: of each [s]; signals: the recorded ones at that time (n, n_signals).
     """
 
     def __init__(
@@ -148,70 +156,70 @@ class SteppedRuns:
         threads: int = 1,
         lanes: bool | None = None,
     ) -> None:
-        self.runs = [SteppedRun(compiled, changing, solver) for _ in range(count)]
-        self.step, self.duration, self.runner = step, self.runs[0].duration, self.runs[0].runner
+        super().__init__(compiled, changing, step, count, solver, threads)
+        self.robots: dict[int, EngineRobot] = {}
         self.time, self.signals = np.zeros(count), np.zeros((count, len(compiled.recorded)))
-        self.most_steps, self.steps, self.outcomes = 0, np.zeros(count, int), dict[int, Outcome]()
-        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self.shares = [range(k, count, threads) for k in range(threads)]
-        reason = why_no_lanes(compiled, self.runs[0].solver)
+        reason = why_no_lanes(compiled, self.solver)
         if lanes and reason:
             warnings.warn(f"no lanes: {reason}; robots take their steps one by one, to the same states", stacklevel=3)
         usable = lanes is not False and count >= 2 * threads and not reason
         self.packs = [make_pack(compiled) if usable else None for _ in self.shares]
 
     def begin(self, rows: Sequence[int], parameters: Columns, initial: Columns) -> None:
-        """Start some runs anew with these numbers, a column each; what is due at the start happens.
-
-        Raises:
-            ModelError: where a description refuses them.
-        """
-        self.steps[rows] = 0
-        self.most_steps = int(self.steps.max())
-        for k, inputs in zip(rows, read_each(self.runner, parameters, initial, len(rows)), strict=True):
-            self.runs[k].begin(inputs)
+        super().begin(rows, parameters, initial)
+        for k, inputs in zip(rows, self.read_each(parameters, initial, len(rows)), strict=True):
+            integration, calls = self.runner.begin(inputs)
+            integration.call_back(calls.run_task, calls.run_action, None)
+            self.robots[k] = EngineRobot(ResumableRun(integration), calls, inputs.values)
+            self.robots[k].run.go_on(0.0)
             self._note(k)
 
     def advance(self, numbers: Floats, going: Booleans) -> None:
-        """One step of the runs that are going, with these numbers (n, n_changing)."""
         self.outcomes = {}
         self.steps[going] += 1
         self.most_steps += 1
         # The last step may be shorter.
         ends = np.minimum(self.steps * self.step, self.duration)
 
-        def work(share: range, pack: Pack | None) -> None:
-            self._advance_some([k for k in share if going[k]], numbers, ends, pack)
+        def advance_share(number: int) -> None:
+            share = self.shares[number]
+            some = [k for k in range(share.start, share.stop) if going[k]]
+            for k in some:
+                run, calls, values = self.robots[k]
+                values[self.changing] = numbers[k]
+                calls.p = self.compiled.module.prepare(values)
+                run.change(calls.p)
+            self._go_on(some, ends, self.packs[number])
 
-        if self.pool is None:
-            work(self.shares[0], self.packs[0])
-        else:
-            list(self.pool.map(work, self.shares, self.packs))
+        self.work(advance_share)
 
-    def _advance_some(self, some: list[int], numbers: Floats, ends: Floats, pack: Pack | None) -> None:
-        """Some runs, one after the other or in lanes."""
+    def _go_on(self, some: list[int], ends: Floats, pack: Pack | None) -> None:
+        """Some runs, one after the other or in lanes; how they ended, where they did before their ends."""
         if pack is None or len(some) < 2:
-            ended = [self.runs[k].advance(float(ends[k]), numbers[k]) for k in some]
+            for k in some:
+                run, calls, _ = self.robots[k]
+                try:
+                    run.go_on(float(ends[k]))
+                except Exception as error:  # noqa: BLE001  a Python block or action may raise anything
+                    self.outcomes[k] = describe_failure(run.finish(Status.FAILED), calls.running, error)
         else:
             for k in some:
-                self.runs[k].change(numbers[k])
-                self.runs[k].run.open(float(ends[k]))
-            integrations = [self.runs[k].run.integration for k in some]
+                self.robots[k].run.open(float(ends[k]))
+            integrations = [self.robots[k].run.integration for k in some]
             for integration, reason in zip(integrations, pack.advance(integrations), strict=True):
                 if not has_ended(reason):
                     integration.loop()
-            ended = [self.runs[k].outcome() for k in some]
-        for k, outcome in zip(some, ended, strict=True):
+        for k in some:
             self._note(k)
-            if outcome is not None:
-                self.outcomes[k] = outcome
+            run = self.robots[k].run
+            if k not in self.outcomes and run.status is not Status.FINISHED:
+                self.outcomes[k] = describe_outcome(self.compiled, self.solver, run.finish(run.status))
 
     def _note(self, k: int) -> None:
-        self.time[k], self.signals[k] = self.runs[k].time, self.runs[k].read()[: self.signals.shape[1]]
-
-    def close(self) -> None:
-        if self.pool is not None:
-            self.pool.shutdown()
+        """The time of a robot, and its signals in the order of `compiled.recorded`."""
+        run, calls, _ = self.robots[k]
+        outputs = self.compiled.module.kernels["outputs"](np.array([run.time]), run.x, run.d, run.m, calls.p)
+        self.time[k], self.signals[k] = run.time, outputs[: self.signals.shape[1]]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -247,14 +255,10 @@ def plan_legs(system: System, solver: Solver, step: float) -> tuple[Leg, ...]:
         return ()
     planned, _ = plan_ticks(system)
     # Ticks from the first step on, and those of the two steps after it.
-    due = [tuple(str(tick.function) for tick in planned if _is_due(tick, k)) for k in range(1, 3 * count + 1)]
+    due = [tuple(str(tick.function) for tick in planned if is_due(tick, k)) for k in range(1, 3 * count + 1)]
     if due[:count] != due[count : 2 * count] or due[:count] != due[2 * count :]:
         return ()
     return tuple(Leg(k * period, period / parts, parts, ticks) for k, ticks in enumerate(due[:count]))
-
-
-def _is_due(tick: Tick, number: int) -> bool:
-    return number >= tick.offset and (number - tick.offset) % tick.period == 0
 
 
 def why_not_together(compiled: CompiledSystem, solver: Solver, step: float) -> str:
@@ -350,15 +354,8 @@ class Robots:
             self.calls[name](leg.begin + leg.n * leg.h)
 
 
-class SteppedBatch:
-    """Many robots of one system that go through fixed steps together, each with numbers and a time of its own.
-
-    Args:
-        changing: tunable numbers that are set at each step; step: its length [s].
-        threads: that share the robots.
-
-    Attributes:
-        steps, most_steps, time, signals, outcomes: as of `SteppedRuns`.
+class SteppedBatch(SteppedRobots):
+    """Many robots of one system that go through fixed steps together.
 
     Raises:
         ValueError: where they cannot, see `why_not_together`.
@@ -373,13 +370,10 @@ class SteppedBatch:
         solver: Solver | None = None,
         threads: int = 1,
     ) -> None:
-        self.compiled, self.system, self.solver, self.step = compiled, compiled.system, solver or compiled.solver, step
-        if reason := why_not_together(compiled, self.solver, step):
+        if reason := why_not_together(compiled, solver or compiled.solver, step):
             raise ValueError(f"no steps together: {reason}")
-        self.duration = self.system.scenario.duration
-        self.runner = BatchRunner(compiled, self.solver, EngineRecording(kind="none"), 0.0, self.duration)
-        check_changing(self.runner, changing)
-        self.changing = np.array([self.system.places[name] for name in changing], int)
+        super().__init__(compiled, changing, step, count, solver, threads)
+        self.system = compiled.system
         self.legs = plan_legs(self.system, self.solver, step)
         self.code = compile_steps(compiled, self.solver, changing, self.legs)
         module = self.code[0]
@@ -387,13 +381,8 @@ class SteppedBatch:
         shape["p"] = module.n_parameters + module.n_prelude
         self.x, self.m, self.held, self.p = (np.zeros((count, shape[name])) for name in ("x", "m", "held", "p"))
         self.seen = np.zeros((count, module.kernels["seen"].out_sizes[0]))
-        self.numbers, self.clock = self.held[:, :-2], self.held[:, -2]
-        self.most_steps, self.steps, self.zeros = 0, np.zeros(count, int), np.zeros(self.x.shape)
-        self.outcomes: dict[int, Outcome] = {}
-        edges = np.linspace(0, count, min(threads, count) + 1).astype(int)
-        self.shares = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        self.numbers, self.clock, self.zeros = self.held[:, :-2], self.held[:, -2], np.zeros(self.x.shape)
         self.robots = [self._robots(share) for share in self.shares]
-        self.pool = ThreadPoolExecutor(len(self.shares)) if len(self.shares) > 1 else None
         ends, self.n_y = _terminal(self.system), len(compiled.recorded)
         self.guards = [self.system.discrete.guards[k] for k in ends]
 
@@ -411,35 +400,29 @@ class SteppedBatch:
         return self.seen[:, : self.n_y]
 
     def begin(self, rows: Sequence[int], parameters: Columns, initial: Columns) -> None:
-        """See `SteppedRuns.begin`."""
         columns: Any = self.runner.read_rows(parameters, initial, len(rows))
         if columns is None:
-            each = list(read_each(self.runner, parameters, initial, len(rows)))
+            each = self.read_each(parameters, initial, len(rows))
             triples = zip(*((one.values, one.start.x, one.start.m) for one in each), strict=True)
             columns = tuple(np.array(part) for part in triples)
+        super().begin(rows, parameters, initial)
         values, self.x[rows], self.m[rows] = columns
         self.p[rows] = self.code[0].prepare_rows(values)
         lengths = np.full(len(rows), self.legs[0].h)
         self.held[rows] = np.column_stack([values[:, self.changing], np.zeros(len(rows)), lengths])
-        self.steps[rows] = 0
-        self.most_steps = int(self.steps.max())
         some, (ticks, _) = self._robots(rows), plan_ticks(self.system)
-        some.sample(Leg(0.0, 0.0, 0, tuple(str(tick.function) for tick in ticks if _is_due(tick, 0))))
+        some.sample(Leg(0.0, 0.0, 0, tuple(str(tick.function) for tick in ticks if is_due(tick, 0))))
         some.look(0.0)
         self.m[rows], self.seen[rows] = some.m, some.seen
 
     def advance(self, numbers: Floats, going: Booleans) -> None:
-        """One step with these numbers (n, n_changing); what becomes of robots that are not going means nothing."""
+        """What becomes of robots that are not going means nothing."""
         self.numbers[:] = numbers
         np.multiply(self.steps, self.step, out=self.clock)
-        work = self._advance_watched if self.guards else self._advance_share
-        if self.pool is None:
-            ended = work(0)
-        else:
-            ended = {k: end for part in self.pool.map(work, range(len(self.shares))) for k, end in part.items()}
+        parts = self.work(self._advance_watched if self.guards else self._advance_share)
         self.steps += 1
         self.most_steps += 1
-        self.outcomes = {k: end for k, end in ended.items() if going[k]} if ended else ended
+        self.outcomes = {k: end for part in parts for k, end in part.items() if going[k]}
         # 0 times anything else than a finite number is none.
         if math.isnan(np.vdot(self.x, self.zeros)):
             self._note_broken(going)
@@ -580,10 +563,6 @@ class SteppedBatch:
             time = float(self.time[k])
             sentence = f"'{state}' stopped being a finite number by {time:.6g} s"
             self.outcomes.setdefault(k, Outcome(OutcomeKind.NOT_A_NUMBER, sentence, time))
-
-    def close(self) -> None:
-        if self.pool is not None:
-            self.pool.shutdown()
 
 
 def open_robots(

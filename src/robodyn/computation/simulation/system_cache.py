@@ -55,8 +55,8 @@ def compile_scenario(
 
 def keep(compiled: CompiledSystem) -> None:
     """Keep a system that `compile_scenario` gave, with what has been found of it since."""
-    key, known = compiled.prepared[STATE]
-    if key and known != set(compiled.system.findings):
+    key, findings = compiled.prepared[STATE]
+    if key and findings != set(compiled.system.findings):
         file = io.BytesIO()
         try:
             _SystemPickler(file, compiled.system.scenario).dump(compiled)

@@ -111,13 +111,13 @@ def find_scenario(what: str) -> Scenario | ScenarioSequence:
     """A scenario of the catalogue by name, with options where it has some: `four-bar:count=4`."""
     name, colon, options = what.partition(":")
     # The packages of others are loaded only where the library has no such scenario.
-    known = {name: Extension(SCENARIOS[name], "robodyn")} if name in SCENARIOS else list_scenarios()
-    if name not in known:
-        packages = {extension.package for extension in known.values()}
+    scenarios = {name: Extension(SCENARIOS[name], "robodyn")} if name in SCENARIOS else list_scenarios()
+    if name not in scenarios:
+        packages = {extension.package for extension in scenarios.values()}
         missing = "" if STUDIES in packages else f"; more come with {STUDIES}"
-        remedy = f"{nearest(name, known)}; a file must end in .toml{missing}"
+        remedy = f"{nearest(name, scenarios)}; a file must end in .toml{missing}"
         refuse("", f"there is no scenario '{name}'", remedy)
-    entry = known[name]
+    entry = scenarios[name]
     if colon:
         entry = Extension(partial(entry.thing, **read_options(name, entry.thing, options)), entry.package)
     return make_scenario(name, entry)
@@ -200,13 +200,13 @@ def read_options(name: str, maker: Callable[..., Any], text: str) -> dict[str, A
     Raises:
         ModelError: for each option that is unknown, given twice or of another kind.
     """
-    known, flaws = options_of(maker), FlawList()
+    kinds, flaws = options_of(maker), FlawList()
     values: dict[str, Any] = {}
     for pair in text.split(","):
         key, equals, word = (part.strip() for part in pair.partition("="))
-        kind = known.get(key)
+        kind = kinds.get(key)
         if kind is None:
-            remedy = f"{nearest(key, known)} (options: {', '.join(known)})" if known else "it has no options"
+            remedy = f"{nearest(key, kinds)} (options: {', '.join(kinds)})" if kinds else "it has no options"
             flaws.add(f"{name}:{pair.strip()}", f"there is no option '{key}'", remedy)
         elif key in values:
             flaws.add(f"{name}:{pair.strip()}", "is given twice")

@@ -80,54 +80,15 @@ KEYS = (*GROUPS, *BY_NAME, *LISTS)
 """What a template may have."""
 
 
-@dataclass(frozen=True)
-class TemplateInstance:
-    """The tables of a template used once, and from which entry of the file each of theirs is."""
-
-    data: dict[str, Any]
-    origins: dict[str, str]
-
-
-def instantiate(
-    prefix: str, template: Mapping[str, Any], changes: Mapping[str, Any], use: str, source: str, flaws: FlawList
-) -> TemplateInstance:
-    """The parts of a template as `prefix.part`; names of its own parts in it are prefixed, all others stay.
-
-    Args:
-        changes: entries that replace or add to those of the template's parts.
-        use, source: paths of the use and of the template, for messages.
-    """
-    template, changes = flatten_names(template), flatten_names(changes)
-    changed = _change(template, changes, use, flaws)
-    names = _Names(prefix, frozenset(_part_names(changed)))
-    replaced = dict(entries_of(changes))
-    data: dict[str, Any] = {}
-    origins: dict[str, str] = {}
-    for group, table in changed.items():
-        place = f"{use}.{group}" if group in changes and group not in template else f"{source}.{group}"
-        if group in LISTS:
-            data[group] = [names.pattern(entry) for entry in table] if isinstance(table, list) else table
-            origins[group] = place
-            continue
-        for key, value in table.items():
-            fresh = names.own(key) if group in GROUPS else names.signal(key)
-            part = names.part(value, GROUPS[group]) if group in GROUPS else names.names(value)
-            data.setdefault(group, {})[fresh] = part
-            for inner, entry in entries_of({key: value}):
-                given = not isinstance(entry, Mapping) and f"{group}.{inner}" in replaced
-                origins[f"{group}.{fresh}{inner.removeprefix(key)}"] = f"{use if given else source}.{group}.{inner}"
-    return TemplateInstance(data, origins)
-
-
 def _change(template: Mapping[str, Any], changes: Mapping[str, Any], use: str, flaws: FlawList) -> dict[str, Any]:
     """The template's tables with some entries replaced; what is changed must be there."""
     for group, table in changes.items():
         if group not in KEYS:
             flaws.add(f"{use}.{group}", "is unknown", nearest(group, ("template", *KEYS)))
         elif group in GROUPS:
-            known = template.get(group, {})
-            if isinstance(table, Mapping) and isinstance(known, Mapping):
-                flaws.add_unknown(table, known, "the template has no such part", f"{use}.{group}")
+            parts = template.get(group, {})
+            if isinstance(table, Mapping) and isinstance(parts, Mapping):
+                flaws.add_unknown(table, parts, "the template has no such part", f"{use}.{group}")
     known_groups = {group: table for group, table in changes.items() if group in KEYS}
     merged = merge_tables(template, known_groups)
     bad = [group for group, table in merged.items() if group not in LISTS and not isinstance(table, Mapping)]
@@ -154,11 +115,6 @@ def merge_tables(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[s
         both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
         merged[key] = merge_tables(merged[key], value) if both else value
     return merged
-
-
-def _part_names(template: Mapping[str, Any]) -> Iterator[str]:
-    for group in GROUPS:
-        yield from template.get(group, {})
 
 
 @dataclass(frozen=True)
@@ -318,18 +274,18 @@ class _Loader:
         return Composed(_resolve(part.data, folder) if folder else part.data, origins)
 
 
-def _load_robot(path: Path, given: Any, flaws: FlawList) -> list[Composed]:
+def _load_robot(path: Path, entry: Any, flaws: FlawList) -> list[Composed]:
     """The tables of the machine that a robot file describes, where one is named."""
-    if given is None:
+    if entry is None:
         return []
-    options = {"file": given} if isinstance(given, str) else given
+    options = {"file": entry} if isinstance(entry, str) else entry
     if not isinstance(options, Mapping) or not isinstance(options.get("file"), str):
-        flaws.add("robot", f"must be the name of a robot file, or a table with one as `file`, is {given!r}")
+        flaws.add("robot", f"must be the name of a robot file, or a table with one as `file`, is {entry!r}")
         return []
     flaws.add_unknown(options, ROBOT_KEYS, "is unknown", "robot")
-    known = {key: value for key, value in options.items() if key in ROBOT_KEYS}
+    settings = {key: value for key, value in options.items() if key in ROBOT_KEYS}
     try:
-        data = flatten_names(robot_tables(path.parent, known))
+        data = flatten_names(robot_tables(path.parent, settings))
     except ModelError as error:
         flaws.extend(
             [
@@ -394,10 +350,10 @@ def _expand(whole: Composed, source: str) -> None:
         for key in template:
             if key not in (*KEYS, "use"):
                 flaws.add(f"templates.{name}.{key}", "is unknown in a template", nearest(key, KEYS))
-    known = _Templates(whole, templates, flaws)
+    expansion = _Templates(whole, templates, flaws)
     for name in templates:
-        known.expand(name, ())
-    made = known.use_all(uses, "use", ())
+        expansion.expand(name, ())
+    made = expansion.use_all(uses, "use", ())
     whole.raise_if_any(flaws, source)
     _add_parts(made, whole)
     whole.data, whole.origins = made.data, made.origins
@@ -448,11 +404,39 @@ class _Templates:
             self.flaws.add(f"{path}.template", f"is one too many: {DEEPEST} templates deep may be used")
         else:
             changes = {key: value for key, value in use.items() if key != "template"}
-            tables = self.expand(template, within)
-            instance = instantiate(name, tables, changes, path, f"templates.{template}", self.flaws)
-            origins = {place: self.origin(there) for place, there in instance.origins.items()}
-            return Composed(instance.data, origins)
+            return self.instantiate(name, template, flatten_names(self.expand(template, within)), changes, path)
         return Composed({})
+
+    def instantiate(
+        self, prefix: str, name: str, template: Mapping[str, Any], changes: Mapping[str, Any], use: str
+    ) -> Composed:
+        """The parts of a template as `prefix.part`; names of its own parts in it are prefixed, all others stay.
+
+        Args:
+            changes: entries that replace or add to those of the template's parts; use: path of the use, for messages.
+        """
+        changes, source = flatten_names(changes), f"templates.{name}"
+        changed = _change(template, changes, use, self.flaws)
+        names = _Names(prefix, frozenset(part for group in GROUPS for part in changed.get(group, {})))
+        replaced, made = dict(entries_of(changes)), Composed({})
+
+        def note(place: str, path: str) -> None:
+            made.origins[place] = self.whole.origins.get(path, ("", path))
+
+        for group, table in changed.items():
+            if group in LISTS:
+                made.data[group] = [names.pattern(entry) for entry in table] if isinstance(table, list) else table
+                note(group, f"{use if group in changes and group not in template else source}.{group}")
+                continue
+            for key, value in table.items():
+                fresh = names.own(key) if group in GROUPS else names.signal(key)
+                part = names.part(value, GROUPS[group]) if group in GROUPS else names.names(value)
+                made.data.setdefault(group, {})[fresh] = part
+                for inner, entry in entries_of({key: value}):
+                    changes_it = not isinstance(entry, Mapping) and f"{group}.{inner}" in replaced
+                    path = f"{use if changes_it else source}.{group}.{inner}"
+                    note(f"{group}.{fresh}{inner.removeprefix(key)}", path)
+        return made
 
     def expand(self, name: str, within: tuple[str, ...]) -> dict[str, Any]:
         """A template with the parts of those that it uses itself."""
@@ -463,7 +447,3 @@ class _Templates:
             self.whole.origins |= {f"templates.{name}.{place}": there for place, there in made.origins.items()}
             self.expanded[name] = made.data
         return self.expanded[name]
-
-    def origin(self, place: str) -> tuple[str, str]:
-        """File and path of what stands at a place of the composed tables."""
-        return self.whole.origins.get(place, ("", place))

@@ -32,8 +32,8 @@ from robodyn.description.model.fields import (
     whole_number,
 )
 from robodyn.description.model.kinds import Child, FieldKind
-from robodyn.description.model.numbers import Floats, check_vector
-from robodyn.description.structures import Element, Particles, Reduction, beam, frame, modal_body
+from robodyn.description.model.numbers import XYZ, Floats, check_vector
+from robodyn.description.structures import DIRECTIONS, Element, Particles, Reduction, beam, frame, modal_body
 from robodyn.description.structures.beams import SECTIONS, Section, SectionPart, section
 from robodyn.description.structures.bodies import check_element, check_modes, check_size
 
@@ -85,8 +85,6 @@ FORMS[Section] = SECTIONS
 
 MOST_BYTES = 256 * MEGABYTE
 """Of modal data, unpacked, this project's own choice; texts may have a quarter of it."""
-AXES = ("x", "y", "z")
-MOTIONS = (*AXES, "rx", "ry", "rz")
 COLUMN = re.compile(r"mode([1-9]\d{0,8})\.(x|y|z|rx|ry|rz)")
 
 
@@ -143,12 +141,12 @@ def load_csv(path: Path) -> dict[str, Any]:
         raise FileProblem("has rows longer than its head")
     # Number of modes in a head; unknown and missing columns are reported.
     columns = list(rows[0])
-    needed = {"mass", *AXES}
+    needed = {"mass", *XYZ}
     modes = {int(match[1]) for column in columns if (match := COLUMN.fullmatch(str(column)))}
     n = max(modes, default=0)
     if n > len(columns):
         raise FileProblem(f"has a column for mode {n}, but only {len(columns)} columns", "number the modes from 1")
-    needed |= {f"mode{k}.{axis}" for k in range(1, max(n, 1) + 1) for axis in AXES}
+    needed |= {f"mode{k}.{axis}" for k in range(1, max(n, 1) + 1) for axis in XYZ}
     unknown = [
         str(column) for column in columns if column not in needed | {"name"} and not COLUMN.fullmatch(str(column))
     ]
@@ -160,7 +158,7 @@ def load_csv(path: Path) -> dict[str, Any]:
         )
     names = [(row.get("name") or "").strip() for row in rows]
     mass = np.array([_number(row, k, "mass") for k, row in enumerate(rows)])
-    place = np.array([[_number(row, k, axis) for axis in AXES] for k, row in enumerate(rows)])
+    place = np.array([[_number(row, k, axis) for axis in XYZ] for k, row in enumerate(rows)])
     motion = np.array([[_motion(row, k, mode + 1) for mode in range(n)] for k, row in enumerate(rows)])
     heavy = mass != 0
     nodes = {
@@ -175,7 +173,7 @@ def load_csv(path: Path) -> dict[str, Any]:
 
 
 def _motion(row: dict[str, Any], k: int, mode: int) -> list[float]:
-    return [_number(row, k, column) if (column := f"mode{mode}.{axis}") in row else 0.0 for axis in MOTIONS]
+    return [_number(row, k, column) if (column := f"mode{mode}.{axis}") in row else 0.0 for axis in DIRECTIONS]
 
 
 def _number(row: dict[str, Any], k: int, column: str) -> float:

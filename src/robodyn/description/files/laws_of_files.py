@@ -1,7 +1,7 @@
-"""Laws of files: which law, function or recorded reference does a text name, and which text names a function?
+"""Laws of files: which law, function, recorded reference or network does a text name, and which text names a law?
 
 A law of the package is named alone, a function of a Python file beside the scenario's as "my_laws.py:drag", one of an
-importable module as "package.module:drag".
+importable module as "package.module:drag". A law that is made from data has a word of its own, and keys beside it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-from collections.abc import Callable, Hashable, MutableMapping
+from collections.abc import Callable, Hashable, Mapping, MutableMapping
 from contextlib import suppress
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -20,9 +20,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from robodyn.base.errors import FlawList, ModelError, nearest
+from robodyn.base.untrusted import Unreadable
+from robodyn.description.files.network_files import NetworkFile
 from robodyn.description.files.samples import read_samples
 from robodyn.description.files.table import FAILED, TomlTable
 from robodyn.description.laws.recorded import ENDS, INTERPOLATIONS, RecordedReference
+from robodyn.description.laws.trained_network import TrainedNetwork
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import choice, text
 
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 
 _FILES: MutableMapping[Any, tuple[Path, str]] = WeakKeyDictionary()
 """Files of laws and names in them, of functions that were loaded from there."""
+_FORMS: MutableMapping[Any, tuple[FileReference | NetworkFile, Path]] = WeakKeyDictionary()
+"""Keys of laws that were made from data, with the folders of the files that said them."""
 
 
 def load_function(text: Any, table: TomlTable, key: str, folder: Path) -> Callable[..., Any] | str | None:
@@ -74,11 +79,7 @@ def name_function(function: Any, folder: Path | None = None) -> str | None:
     there is none."""
     if isinstance(function, Hashable) and function in _FILES:
         file, law_name = _FILES[function]
-        try:
-            seen = file if folder is None else Path(os.path.relpath(file, folder.resolve()))
-        except ValueError:  # on another drive
-            seen = file
-        return f"{seen.as_posix()}:{law_name}"
+        return f"{_seen_from(folder, file)}:{law_name}"
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str) or module == "__main__":
         return None
@@ -89,12 +90,18 @@ def name_function(function: Any, folder: Path | None = None) -> str | None:
     return f"{module}:{name}" if namesake is function else None
 
 
+def _seen_from(folder: Path | None, file: Path) -> str:
+    """A file as seen from a folder; its whole path without one, and from another drive."""
+    try:
+        return (file if folder is None else Path(os.path.relpath(file, folder.resolve()))).as_posix()
+    except ValueError:
+        return file.as_posix()
+
+
 # --------------------------------------------------------------------------------------------------
-# References from files: a column of a CSV, Parquet or other table as a law that a block can have.
+# Laws made from data: a column of a CSV, Parquet or other table, or a trained network.
 
 
-FILE_REFERENCE = "file_reference"
-"""Name of the law in a file."""
 MOST_SAMPLES = 100_000
 """Of one reference: a step ends at each of them."""
 
@@ -153,18 +160,38 @@ def _check_samples(flaws: FlawList, column: str, time: np.ndarray, values: np.nd
         flaws.add(column, f"is missing at {time[k]:g} s", "leave the line out, or fill it in")
 
 
-def read_file_reference(table: TomlTable, reader: TableReader) -> RecordedReference | None:
-    """The law of a block whose `law` is "file_reference"."""
-    form = reader.make(table, FileReference, reader.values(table, FileReference))
+LAWS_OF_DATA: Mapping[str, type[FileReference | NetworkFile]] = {
+    "file_reference": FileReference,
+    "network": NetworkFile,
+}
+"""Laws by the word that names them in a file, with the keys that say what they are made from."""
+
+
+def read_law_of_data(word: str, table: TomlTable, reader: TableReader) -> Any:
+    """The law of a block whose `law` is one of these words."""
+    form = reader.make(table, LAWS_OF_DATA[word], reader.values(table, LAWS_OF_DATA[word]))
     if form is FAILED:
         return FAILED
     try:
-        law: RecordedReference = form.load(reader.folder)
+        law = form.load(reader.folder)
     except ModelError as error:
-        table.flaws.extend(error.flaws, under=table.at("file"))
+        # What is wrong with samples lies in the file, what is wrong with a network in the key that does not fit it.
+        table.flaws.extend(error.flaws, under=table.at("file") if word == "file_reference" else table.path)
         return FAILED
-    if law.unit and "unit" in table:
+    except (OSError, Unreadable, ImportError) as error:
+        table.flaws.add(table.at("file"), f"cannot be read: {error}")
+        return FAILED
+    if isinstance(law, RecordedReference) and law.unit and "unit" in table:
         what = f"has no effect: the file gives '{form.column}' in {law.unit}"
         table.flaws.add(table.at("unit"), what, "leave it out")
         return FAILED
+    _FORMS[law] = form, reader.folder.resolve()
     return law
+
+
+def written_form(law: Any, folder: Path | None = None) -> dict[str, Any]:
+    """The keys by which a file says a law that was made from data; none for another one."""
+    if not isinstance(law, RecordedReference | TrainedNetwork) or law not in _FORMS:
+        return {}
+    form, home = _FORMS[law]
+    return {"law": law.__name__, **form.stated(), "file": _seen_from(folder, home / form.file)}

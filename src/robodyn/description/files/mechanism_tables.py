@@ -14,8 +14,8 @@ from robodyn.description.files.table import FAILED, TomlTable, attempt
 from robodyn.description.model import GROUND, Body, FlexibleBody, Freedom, Joint, Mechanism, Point
 from robodyn.description.model.body import check_attachments
 from robodyn.description.model.description import Description
-from robodyn.description.model.fields import choice, declare_as, part_name, quantity, reference
-from robodyn.description.model.joint import KINDS, name_axes
+from robodyn.description.model.fields import X_AXIS, Z_AXIS, choice, declare_as, part_name, quantity, reference
+from robodyn.description.model.joint import KINDS, POSITION, name_axes
 from robodyn.description.model.mechanism import check_topology
 
 # --------------------------------------------------------------------------------------------------
@@ -28,7 +28,6 @@ from robodyn.description.model.mechanism import check_topology
 
 
 CONVENTIONS = ("standard", "modified")
-X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
 
 class DHRow(Description):
@@ -78,8 +77,8 @@ def mechanism_from_dh(
     joints: list[Joint] = []
     parent, before = GROUND, base or Pose.identity()
     for row, body in zip(rows, bodies, strict=True):
-        spin = Pose(about_axis(Z, row.theta), (0.0, 0.0, row.d))
-        twist = Pose(about_axis(X, row.alpha), (row.a, 0.0, 0.0))
+        spin = Pose(about_axis(Z_AXIS, row.theta), (0.0, 0.0, row.d))
+        twist = Pose(about_axis(X_AXIS, row.alpha), (row.a, 0.0, 0.0))
         if convention == "modified":
             joints.append(_moving_joint(row, parent, body.name, before @ twist @ spin))
         else:
@@ -96,7 +95,7 @@ def mechanism_from_dh(
 
 def _moving_joint(row: DHRow, parent: str, child: str, pose: Pose) -> Joint:
     own = {field: getattr(row, field) for field in row.KINDS if field in Joint.KINDS and field != "kind"}
-    return Joint(row.joint, row.kind, parent, child, pose.p, pose.R, Z, **own)
+    return Joint(row.joint, row.kind, parent, child, pose.p, pose.R, Z_AXIS, **own)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -124,7 +123,6 @@ class RowForm(DHRow):
 
 BODIES = FORMS[Body] = (BodyForm, *FLEXIBLE, FlexibleBody)
 TABLES = ("bodies", "joints", "points", "dh", "gravity", "sections")
-POSITION_UNITS = {"revolute": "rad", "screw": "rad", "prismatic": "m"}
 # Modes that a flexible body is supposed to have as long as its own are not known.
 SUPPOSED = 12
 
@@ -225,7 +223,7 @@ def _read_placed(
     """A joint or a point; what names a node of a flexible body and no origin stands at that node."""
     values = reader.values(table, cls)
     # Whether a mimic's offset is an angle or a length, its joint alone knows.
-    mimic, unit = table.data.get("mimic"), POSITION_UNITS.get(str(table.data.get("kind")))
+    mimic, unit = table.data.get("mimic"), POSITION.get(str(table.data.get("kind")))
     if unit and isinstance(mimic, Mapping) and isinstance(mimic.get("offset"), str):
         table.table("mimic").number("offset", unit)
     table.finish()

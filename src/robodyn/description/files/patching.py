@@ -96,8 +96,8 @@ def _patch_tables(scenario: Scenario, values: Mapping[str, float]) -> dict[str, 
         for key, value in block.parameters.items()
         if isinstance(value, float)
     }
-    known = scenario.numbers()
-    starts = [name for name in values if name.startswith(INITIAL) and name not in known]
+    numbers = scenario.numbers()
+    starts = [name for name in values if name.startswith(INITIAL) and name not in numbers]
     places |= {name: ("initial", name.removeprefix(INITIAL)) for name in starts}
     data: dict[str, Any] = {}
     for name in (name for name in values if name in places):
@@ -209,7 +209,7 @@ def _in_unit_of(old: Any, value: float) -> Any:
     """A number as it would be written in place of another: "4 kg" for "2 kg", 3 for 2, 3.5 for 2.0."""
     if isinstance(old, str) and is_quantity(old):
         unit = split_quantity(old)[1]
-        factor = known.factor if unit and (known := known_unit(unit)) else 1.0
+        factor = measure.factor if unit and (measure := known_unit(unit)) else 1.0
         return f"{value / factor:.12g} {unit}".strip()
     is_whole = isinstance(old, int) and math.isfinite(value) and value == round(value)
     return round(value) if is_whole else float(value)
@@ -252,9 +252,9 @@ def _unequal(path: Path, text: str, before: Scenario, values: Mapping[str, float
         after = read_scenario(path, text)
     except ModelError:
         return list(values)
-    known = {name: number.value for name, number in before.numbers().items()}
+    described = {name: number.value for name, number in before.numbers().items()}
     starts = {f"{INITIAL}{name}": value for name, value in before.start_values.items()}
-    wanted = starts | known | dict(values)
+    wanted = starts | described | dict(values)
     actual = {f"{INITIAL}{name}": value for name, value in after.start_values.items()}
     actual |= {name: number.value for name, number in after.numbers().items()}
     # Start values that nothing said are what they are; numbers that come along with a new table are defaults.

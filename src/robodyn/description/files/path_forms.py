@@ -31,14 +31,13 @@ from robodyn.description.model.fields import (
     weights,
     whole_number,
 )
+from robodyn.description.model.interface import ROTATION
 from robodyn.description.model.numbers import Floats, Rows
 
 if TYPE_CHECKING:
     from robodyn.description.paths import CartesianPath, JointPath
     from robodyn.description.paths.reference import PathRequest
 
-TURNS = ("rx", "ry", "rz")
-"""Rotations of the tool, in `free`."""
 SAME_PLACE = 1e-9
 """Difference of joint positions [rad or m] of a path that is planned again."""
 
@@ -175,8 +174,14 @@ class PathForm(Description, ABC, kw_only=True):
                 flaws.add(key, "has no effect beside timing", "give one of them")
         if self.measured and not self.deviation:
             flaws.add("measured", "has no effect", "deviation = true measures deviations")
-        if self.orientation is None and not flaws.concern("orientation", "free") and not set(TURNS) <= set(self.free):
-            remedy = f"say where the tool points: {{ pointing = [0, 0, -1] }}, or free = {list(TURNS)} to let it turn"
+        if (
+            self.orientation is None
+            and not flaws.concern("orientation", "free")
+            and not set(ROTATION) <= set(self.free)
+        ):
+            remedy = (
+                f"say where the tool points: {{ pointing = [0, 0, -1] }}, or free = {list(ROTATION)} to let it turn"
+            )
             flaws.add("orientation", "is missing", remedy)
 
     @abstractmethod
@@ -336,7 +341,7 @@ def _turning(request: PathRequest) -> dict[str, Any]:
     """How the tool is turned on its way, and which motions are free."""
     turned = request.path.orientation
     if turned is None:
-        return {"free": [*TURNS, *(name for name in request.free if name not in TURNS)]}
+        return {"free": [*ROTATION, *(name for name in request.free if name not in ROTATION)]}
     table: dict[str, Any] = {"orientation": {"rotation": turned.start}}
     table |= {} if turned.end is None else {"end_orientation": {"rotation": turned.end}}
     return table | ({"free": list(request.free)} if request.free else {})

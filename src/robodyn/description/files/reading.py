@@ -14,7 +14,7 @@ import numpy as np
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.spatial import from_quaternion, from_rpy
 from robodyn.base.units import fill_unit, known_unit
-from robodyn.description.files.laws_of_files import FILE_REFERENCE, load_function, read_file_reference
+from robodyn.description.files.laws_of_files import LAWS_OF_DATA, load_function, read_law_of_data
 from robodyn.description.files.table import FAILED, TomlTable
 from robodyn.description.files.units import LINEAR, ROTARY, is_quantity, split_quantity
 from robodyn.description.model import Event, FormulaSignal, kinds
@@ -52,8 +52,8 @@ class LevelEvent(Description, kw_only=True):
 
     def made(self) -> Event:
         action = SetValues(self.set) if self.set else None
-        given = {"signal": self.signal}, {"level": self.level}
-        return Event(self.name, level_crossing, *given, self.direction, action, self.terminal)
+        fields = {"signal": self.signal}, {"level": self.level}
+        return Event(self.name, level_crossing, *fields, self.direction, action, self.terminal)
 
 
 class GuardEvent(Event):
@@ -66,8 +66,8 @@ class GuardEvent(Event):
             flaws.add("set", "has no effect beside an action", "give one of the two")
 
     def made(self) -> Event:
-        given = {name: getattr(self, name) for name in Event.KINDS}
-        return Event(**given | ({"action": SetValues(self.set)} if self.set else {}))
+        fields = {name: getattr(self, name) for name in Event.KINDS}
+        return Event(**fields | ({"action": SetValues(self.set)} if self.set else {}))
 
 
 EVENTS = (LevelEvent, GuardEvent)
@@ -106,13 +106,13 @@ def read_numbers(table: TomlTable, units: Mapping[str, str] | None = None, lists
 
 def read_rotation(table: TomlTable, key: str = "rotation") -> Any:
     """Exactly one of rpy (fixed-axis roll, pitch, yaw), quaternion (w, x, y, z), rotation (3x3)."""
-    given = [way for way in ("rpy", "quaternion", key) if way in table]
-    if len(given) > 1:
-        table.flaws.add(table.path, f"gives {' and '.join(given)}", f"give one of rpy, quaternion, {key}")
+    forms = [way for way in ("rpy", "quaternion", key) if way in table]
+    if len(forms) > 1:
+        table.flaws.add(table.path, f"gives {' and '.join(forms)}", f"give one of rpy, quaternion, {key}")
     rpy = table.vector("rpy", "rad", 3, (0.0, 0.0, 0.0))
     quaternion = table.vector("quaternion", "", 4, (1.0, 0.0, 0.0, 0.0))
     rotation = read_array(table, key, "") if key in table else np.eye(3)
-    if rpy is None or quaternion is None or rotation is FAILED or len(given) > 1:
+    if rpy is None or quaternion is None or rotation is FAILED or len(forms) > 1:
         return FAILED
     if "quaternion" in table:
         if not np.linalg.norm(quaternion) > 0:
@@ -211,9 +211,9 @@ def _read_named(reader: TableReader, kind: kinds.NamedNumbers, table: TomlTable,
 
 def _filled(reader: TableReader, units: Mapping[str, str], table: TomlTable) -> Mapping[str, str]:
     """Units of a law on its joint, and with that of its block in the place of {u}, where the block says one."""
-    own, known = table.data.get("unit"), _place(reader, table)
-    known |= {"{u}": own} if isinstance(own, str) and known_unit(own) else {}
-    return {key: fill_unit(unit, known) for key, unit in units.items()}
+    own, placeholders = table.data.get("unit"), _place(reader, table)
+    placeholders |= {"{u}": own} if isinstance(own, str) and known_unit(own) else {}
+    return {key: fill_unit(unit, placeholders) for key, unit in units.items()}
 
 
 def _place(reader: TableReader, table: TomlTable) -> dict[str, str]:
@@ -248,8 +248,8 @@ def _read_references(reader: TableReader, kind: kinds.ReferenceMap, table: TomlT
 def _read_function(reader: TableReader, kind: FieldKind, table: TomlTable, key: str) -> Any:
     text = table.text(key)
     law: Any
-    if text == FILE_REFERENCE:
-        law = read_file_reference(table, reader)
+    if text in LAWS_OF_DATA:
+        law = read_law_of_data(text, table, reader)
     else:
         law = FAILED if text is None else load_function(text, table, key, reader.folder)
     reader.loaded[table.at(key)] = law
@@ -377,8 +377,8 @@ class TableReader:
                 together = [own for own, other in cls.KINDS.items() if key_of(own, other)[0] == key]
                 values |= self._names(table, key, together, kind.to) if entry == 0 else {}
             elif isinstance(kind, kinds.Rotation):
-                given = [way for way in ("rpy", "quaternion", key) if way in table]
-                values |= {name: read_rotation(table, key)} if given else {}
+                forms = [way for way in ("rpy", "quaternion", key) if way in table]
+                values |= {name: read_rotation(table, key)} if forms else {}
             elif key in table:
                 table.asked.add(key)
                 values[name] = self.value(kind, table, key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,16 +57,23 @@ def write_robot(robot: Robot, path: Path, embed: bool = False) -> list[Path]:
     Raises:
         ModelError: where a file cannot be written.
     """
-    tables = scenario_tables(robot.scenario())
-    written = [path]
+    from robodyn.description.robots import copy_meshes
+
+    scenario, copies = robot.scenario(), list[Path]()
     try:
         if embed:
-            written += _embed(tables, path)
+            machine, copies = copy_meshes(scenario.machine, path)
+            scenario = scenario.replaced(machine=machine)
+        tables = scenario_tables(scenario)
+        for body in tables["bodies"].values() if embed else ():
+            for look in body.get("looks", {}).values():
+                if "file" in look:
+                    look["file"] = Path(look["file"]).relative_to(path.absolute().parent).as_posix()
         write_file(path, "\n".join([*_head(robot), "", tables_text(tables)]))
     except OSError as error:
         what = f"cannot be written: {error.strerror or error}"
         raise ModelError([Flaw("", what)], str(error.filename or path)) from error
-    return written
+    return [path, *copies]
 
 
 def _head(robot: Robot) -> Iterator[str]:
@@ -78,28 +84,3 @@ def _head(robot: Robot) -> Iterator[str]:
     if robot.sheet.choices:
         yield "# Choices made:"
     yield from (f"#   {' '.join(choice.split())}" for choice in robot.sheet.choices)
-
-
-def _embed(tables: dict[str, Any], path: Path) -> list[Path]:
-    """Meshes copied into a folder beside the file, each once; the tables name the copies."""
-    folder = path.parent / f"{path.stem}_meshes"
-    copies: dict[str, Path] = {}
-    for body in tables["bodies"].values():
-        for look in body.get("looks", {}).values():
-            if "file" not in look:
-                continue
-            source = Path(look["file"])
-            if look["file"] not in copies:
-                folder.mkdir(exist_ok=True)
-                copies[look["file"]] = _free(folder, source, copies)
-                shutil.copyfile(source, copies[look["file"]])
-            look["file"] = f"{folder.name}/{copies[look['file']].name}"
-    return list(copies.values())
-
-
-def _free(folder: Path, source: Path, copies: Mapping[str, Path]) -> Path:
-    """A place for a copy that no other mesh of the robot has."""
-    taken, number, target = set(copies.values()), 2, folder / source.name
-    while target in taken:
-        target, number = folder / f"{source.stem}_{number}{source.suffix}", number + 1
-    return target

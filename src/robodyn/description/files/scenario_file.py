@@ -105,7 +105,7 @@ def _read(root: TomlTable, path: Path, reader: TableReader) -> Scenario | None:
     return FAILED if made is FAILED else reader.make(top, Scenario, scenario | {"machine": made})
 
 
-def _check_whole(root: TomlTable, reader: TableReader, declared: Declared, given: dict[str, Any]) -> None:
+def _check_whole(root: TomlTable, reader: TableReader, declared: Declared, values: dict[str, Any]) -> None:
     """Report what does not fit together as well, where single parts are flawed already."""
     flaws = FlawList()
     names = {group: list(reader.found.get(group, {})) for group in (*PARTS, "events")}
@@ -121,7 +121,7 @@ def _check_whole(root: TomlTable, reader: TableReader, declared: Declared, given
     owners = [name for group in owning for name in names[group]]
     others = [*declared.points, *declared.bodies, *declared.chained, *names["coordinates"], "constraints", *owners]
     used = [(path, name) for path, to, name in find_references(good) if to == "signal"]
-    used += [(f"nominal.{joint}", signal) for joint, signal in (given.get("nominal") or {}).items()]
+    used += [(f"nominal.{joint}", signal) for joint, signal in (values.get("nominal") or {}).items()]
     # Report signals of parts that do not exist, and quantities no joint has.
     formulas = names["signals"]
     known = [f"{joint}.{quantity}" for joint in declared.joints for quantity in QUANTITIES]
@@ -129,18 +129,18 @@ def _check_whole(root: TomlTable, reader: TableReader, declared: Declared, given
         if signal not in ("time", *formulas) and _is_wrong(signal, declared.joints, [*others, "energy"], QUANTITIES):
             flaws.add(path, f"there is no signal '{signal}'", nearest(signal, [*known, *others, *formulas]))
     initial = root.table("initial").flattened().data
-    if given.get("initial", FAILED) is not FAILED:
+    if values.get("initial", FAILED) is not FAILED:
         # Of joints that cannot be made, nobody knows what may be a vector.
         unknown = () if declared.mechanism else tuple(f"{joint}." for joint in declared.chained)
-        starts = {name: value for name, value in given["initial"].items() if not name.startswith(unknown)}
+        starts = {name: value for name, value in values["initial"].items() if not name.startswith(unknown)}
         spread_vectors(flaws, starts, declared.mechanism.joints if declared.mechanism else ())
     check_initial_names(flaws, declared.moving, [*declared.chained, *owners], initial)
-    if given["duration"] is not FAILED and not root.flaws.concern("duration"):
-        check_duration(flaws, given["duration"], given.get("recording"))
-    if given.get("keep") is not None:
+    if values["duration"] is not FAILED and not root.flaws.concern("duration"):
+        check_duration(flaws, values["duration"], values.get("recording"))
+    if values.get("keep") is not None:
         known = [f"{joint}.{quantity}" for joint in declared.moving for quantity in STATES]
         known += [state for ball in declared.chained for state in Freedom(ball, "ball").states]
-        check_keep(flaws, given["keep"], known, given.get("initialisation", "given"))
+        check_keep(flaws, values["keep"], known, values.get("initialisation", "given"))
     root.flaws.extend(reader.spell(flaw) for flaw in flaws.found)
 
 
@@ -158,10 +158,10 @@ QUANTITIES = (*STATES, "acceleration", "torque", "force", *REACTIONS)
 
 def check_initial_names(flaws: FlawList, joints: Sequence[str], others: Sequence[str], initial: Iterable[str]) -> None:
     """Report start values of parts that do not exist, and of quantities that are no state of a joint."""
-    known = [f"{joint}.{quantity}" for joint in joints for quantity in STATES]
+    states = [f"{joint}.{quantity}" for joint in joints for quantity in STATES]
     for name in initial:
         if _is_wrong(name, joints, others, STATES):
-            flaws.add(f"initial.{name}", "there is no such state", nearest(name, [*known, *others]))
+            flaws.add(f"initial.{name}", "there is no such state", nearest(name, [*states, *others]))
 
 
 def _is_wrong(name: str, joints: Sequence[str], others: Sequence[str], quantities: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from robodyn.description.files.composition import GROUPS
 from robodyn.description.files.flexible_forms import ListOfTables, NodePlaces
-from robodyn.description.files.laws_of_files import FILE_REFERENCE, FileReference
+from robodyn.description.files.laws_of_files import LAWS_OF_DATA
 from robodyn.description.files.mechanism_tables import CONVENTIONS, RowForm
 from robodyn.description.files.reading import forms_of, is_required, key_of, marked_words
 from robodyn.description.laws import known_laws
@@ -110,7 +110,8 @@ def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:
             if isinstance(kind, kinds.Rotation):
                 properties |= {"rpy": _list(NUMBER, 3), "quaternion": _list(NUMBER, 4)}
             if isinstance(kind, kinds.LawOrName) and cls is Block:
-                properties |= _properties(FileReference)[0]
+                for form in LAWS_OF_DATA.values():
+                    properties |= _properties(form)[0]
     return properties, required
 
 
@@ -184,7 +185,7 @@ def _reference_map(kind: kinds.ReferenceMap) -> Schema:
 
 
 def _law(kind: kinds.LawOrName) -> Schema:
-    return {"anyOf": [{"enum": [FILE_REFERENCE, *sorted(known_laws())]}, {"type": "string", "pattern": ":"}]}
+    return {"anyOf": [{"enum": [*LAWS_OF_DATA, *sorted(known_laws())]}, {"type": "string", "pattern": ":"}]}
 
 
 def _array(kind: kinds.Array) -> Schema:
@@ -196,7 +197,7 @@ SCHEMAS: dict[type, Callable[[Any], Schema]] = {
     kinds.Flag: lambda kind: BOOLEAN,
     kinds.Choice: lambda kind: {"enum": list(kind.options)},
     kinds.Count: _count,
-    kinds.Texts: lambda kind: _list(STRING),
+    kinds.Texts: lambda kind: _list({"enum": list(kind.options)} if kind.options else STRING),
     kinds.Quantity: lambda kind: NUMBER,
     kinds.Quantities: lambda kind: {"anyOf": [NUMBER, _list(NUMBER)]},
     kinds.Vector: _vector,

@@ -158,9 +158,9 @@ class TomlTable:
 
     def finish(self) -> None:
         """Report keys that nothing asked for."""
-        known = self.asked | self.known
+        keys = self.asked | self.known
         for k, key in enumerate(key for key in self.data if key not in self.asked):
-            remedy = nearest(key, known) if k < MOST_SUGGESTED else ""
+            remedy = nearest(key, keys) if k < MOST_SUGGESTED else ""
             if isinstance(self.data[key], Mapping):
                 remedy += "; a name with dots stands in quotes"
             self.flaws.add(self.at(key), "is unknown", remedy)

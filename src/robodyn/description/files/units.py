@@ -70,7 +70,7 @@ def _read_unit(value: str, text: str, allowed: list[str]) -> UnitOfMeasure:
         raise UnitError(str(error).replace(f'unit "{text}"', f'unit "{text}" of "{value}"')) from error
     if allowed == ["1"] and unit.dimension:
         raise UnitError(f'"{value}" must be a plain number, without a unit')
-    if allowed and not any(known is not None and unit.measures_like(known) for known in map(known_unit, allowed)):
+    if allowed and not any(other is not None and unit.measures_like(other) for other in map(known_unit, allowed)):
         raise UnitError(f'"{value}" must be in {" or ".join(allowed)}')
     return unit
 

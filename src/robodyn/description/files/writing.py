@@ -10,9 +10,9 @@ from typing import Any
 
 from robodyn.base.atomic import write_file
 from robodyn.base.errors import FlawList
-from robodyn.description.files.laws_of_files import name_function
+from robodyn.description.files.laws_of_files import name_function, written_form
 from robodyn.description.files.path_forms import path_tables
-from robodyn.description.files.reading import form_of, key_of
+from robodyn.description.files.reading import form_of, key_of, marked_words
 from robodyn.description.model import Event, Scenario, kinds
 from robodyn.description.model.description import Description
 from robodyn.description.model.kinds import Vector
@@ -68,7 +68,7 @@ def _table(description: Description, name: str, path: str, flaws: FlawList, fold
     Args:
         name: of the file, which names what has no other name; folder: in which it is.
     """
-    said: dict[str, Any] = {}
+    said: dict[str, Any] = {**marked_words(type(description))}
     stated = description.stated()
     for field, kind in description.KINDS.items():
         value, (key, entry) = getattr(description, field), key_of(field, kind)
@@ -78,6 +78,8 @@ def _table(description: Description, name: str, path: str, flaws: FlawList, fold
             said |= _table(value, name, path, flaws, folder) if value is not None else {}
         elif entry is not None:
             said.setdefault(key, []).append(value)
+        elif made_of := written_form(value, folder) if field == "law" else {}:
+            said |= made_of
         elif field in stated or _marks(description, key, value):
             said[key] = _value(kind, value, name, f"{path}.{key}" if path else key, flaws, folder)
     return said

@@ -145,6 +145,33 @@ def warm_friction(velocity, warmth, *, coulomb, viscous, smoothing_velocity, sof
     return {"torque": torque, "warmth_dot": (-torque * velocity - warmth) / time_constant}
 
 
+@law(
+    units=UNITS
+    | {
+        "temperature": "K",
+        "reference": "K",
+        "coulomb_slope": "{F}/K",
+        "viscous_slope": "{F} s/{x}/K",
+    },
+    checks={"coulomb": "non-negative", "viscous": "non-negative", "smoothing_velocity": "positive"},
+    disturbance=True,
+    passive=True,
+)
+def thermal_friction(
+    velocity, temperature, *, coulomb, viscous, coulomb_slope, viscous_slope, reference, smoothing_velocity
+):
+    """Friction at a temperature that something else gives, such as a sensor in the motor or the motor's heat.
+
+        tau = -(Tc + c (T - T0)) tanh(w / w0) - (B + b (T - T0)) w
+
+    Args:
+        reference: T0, at which the levels are coulomb and viscous; coulomb_slope, viscous_slope: c, b.
+    """
+    warmer = temperature - reference
+    dry, wet = coulomb + coulomb_slope * warmer, viscous + viscous_slope * warmer
+    return {"torque": -dry * sym.tanh(velocity / smoothing_velocity) - wet * velocity}
+
+
 BRISTLE_UNITS = UNITS | {
     "stiffness": "{F}/{x}",
     "damping": "{F} s/{x}",
@@ -442,7 +469,8 @@ def servo_friction(
 # they hold with whatever force it takes, up to their limit.
 
 
-BRAKE_UNITS = UNITS | {"normal": "N", "friction": "", "static": "", "arm": "{F}/N", "radius": "m", "faces": ""}
+BRAKE_UNITS = UNITS | {"normal": "N", "friction": "", "static": "", "arm": "{F}/N"}
+CLUTCH_UNITS = BRAKE_UNITS | {"velocity": "rad/s", "torque": "N m", "holding_limit": "N m", "radius": "m", "faces": ""}
 BRAKE_CHECKS = {"friction": "non-negative", "static": "non-negative"}
 
 
@@ -464,7 +492,7 @@ def brake(direction, normal, *, friction, static=0.0, arm=1.0):
     return rub(direction, arm * sym.maximum(normal, 0.0), friction, static)
 
 
-@law(units=BRAKE_UNITS, sticks=True, passive=True, checks=BRAKE_CHECKS | {"radius": "positive", "faces": "positive"})
+@law(units=CLUTCH_UNITS, sticks=True, passive=True, checks=BRAKE_CHECKS | {"radius": "positive", "faces": "positive"})
 def clutch(direction, normal, *, friction, radius, static=0.0, faces=2.0):
     """Plates that a force N presses: slipping `tau = -mu r n N sign(w)`, joined up to `max(mu0, mu) r n N`.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
 from robodyn.base.errors import FlawList
 from robodyn.description.laws import Argument, LawInfo, arguments_of, info_of
@@ -22,6 +22,7 @@ from robodyn.description.model.fields import (
     reference_map,
     text,
 )
+from robodyn.description.model.kinds import NumberMap
 from robodyn.description.model.numbers import FrozenDict, Number, as_floats
 from robodyn.description.model.rules import check_law, check_parameters, find_law
 
@@ -45,8 +46,8 @@ class Block(Description):
 
     name: str = part_name()
     law: Callable[..., Any] | str = law_or_name(
-        doc='name of a [law](laws.md), a function of a file beside this one: `"my_laws.py:function"`, or '
-        '[`"file_reference"`](#references-from-files)'
+        doc='name of a [law](laws.md), a function of a file beside this one: `"my_laws.py:function"`, '
+        '[`"file_reference"`](#references-from-files) or [`"network"`](#trained-networks)'
     )
     on: str | None = reference("joint or coordinate", default=None, doc="joint or coordinate it acts on", absent="none")
     inputs: Mapping[str, Any] = reference_map(
@@ -267,16 +268,23 @@ class Block(Description):
         if self.state_names:
             what = f"the law integrates {', '.join(self.state_names)}"
             flaws.add("period", what, "a sampled law has memory instead")
-        given = self.parameters.get("period")
-        if given is not None and given != period:
-            what = f"is {given!r} s, but the block runs every {period!r} s"
+        parameter = self.parameters.get("period")
+        if parameter is not None and parameter != period:
+            what = f"is {parameter!r} s, but the block runs every {period!r} s"
             flaws.add("parameters.period", what, "leave it out: it is the block's own period")
         if not (self.native or self.hold or self.memory_names):
             flaws.add("hold", "is missing", "a law called in Python names its outputs there, each with a start value")
 
-    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
+    def map_numbers(self, change: NumberMap, prefix: str | None = None) -> Self:
         """The period is one number, be it a parameter of the law too."""
-        yield from {number.name: number for number in super().numbers(prefix)}.values()
+        values: dict[str, float] = {}
+
+        def change_once(number: Number) -> float:
+            if number.name not in values:
+                values[number.name] = change(number)
+            return values[number.name]
+
+        return super().map_numbers(change_once, prefix)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -290,9 +298,9 @@ class JointBlock(Block):
         "number", default=EMPTY, doc="parameter = number of the joint that it is"
     )
 
-    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
+    def map_numbers(self, change: NumberMap, prefix: str | None = None) -> Self:
         """None of its own: they are the joint's."""
-        return iter(())
+        return self
 
 
 # --------------------------------------------------------------------------------------------------

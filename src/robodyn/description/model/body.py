@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,12 +15,12 @@ from robodyn.base.errors import FlawList, nearest
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import (
     IDENTITY,
+    Y_AXIS,
     Z_AXIS,
     ZERO,
     array,
     child,
     children,
-    choice,
     file,
     flag,
     part_name,
@@ -33,14 +33,11 @@ from robodyn.description.model.fields import (
     vector,
 )
 from robodyn.description.model.joint import Freedom, Point
-from robodyn.description.model.kinds import Rename, Vector
+from robodyn.description.model.kinds import NameMap, Vector
 from robodyn.description.model.numbers import Floats, Rows, as_floats
 
 # --------------------------------------------------------------------------------------------------
 # Shapes of contacts: what can touch, and what can be touched? All hang on named points.
-
-
-Y_AXIS = (0.0, 1.0, 0.0)
 
 
 class Ball(Description):
@@ -136,6 +133,7 @@ class Look(Description, kw_only=True):
     """What all looks have: a name, their place on the body, a colour."""
 
     NOUN = "look"
+    kind: ClassVar[str]
 
     name: str = part_name()
     origin: Floats = place(default=ZERO, suffixes=(), doc="of its middle, of a mesh of its origin, in the body's frame")
@@ -147,40 +145,35 @@ class Look(Description, kw_only=True):
         if isinstance(self.colour, str) and not COLOUR.fullmatch(self.colour):
             flaws.add("colour", f"'{self.colour}' is no colour", 'red, green and blue as "#cc4422"')
 
-    def renamed(self, rename: Rename) -> Self:
+    def map_names(self, change: NameMap, path: str = "") -> Self:
         """Nothing refers to looks: they keep their names."""
         return self
 
 
 class BoxLook(Look, kw_only=True):
-    MARKS = ("kind=box",)
-    kind: str = choice(("box",), default="box")
+    MARKS, kind = ("kind=box",), "box"
     size: Floats = vector("m", suffixes=(), positive=True, doc="lengths of its edges")
 
 
 class CylinderLook(Look, kw_only=True):
-    MARKS = ("kind=cylinder",)
-    kind: str = choice(("cylinder",), default="cylinder")
+    MARKS, kind = ("kind=cylinder",), "cylinder"
     radius: float = quantity("m", positive=True, named=False)
     length: float = quantity("m", positive=True, named=False, doc="along its z axis")
 
 
 class CapsuleLook(Look, kw_only=True):
-    MARKS = ("kind=capsule",)
-    kind: str = choice(("capsule",), default="capsule")
+    MARKS, kind = ("kind=capsule",), "capsule"
     radius: float = quantity("m", positive=True, named=False)
     length: float = quantity("m", positive=True, named=False, doc="between the middles of its round ends, along z")
 
 
 class SphereLook(Look, kw_only=True):
-    MARKS = ("kind=sphere",)
-    kind: str = choice(("sphere",), default="sphere")
+    MARKS, kind = ("kind=sphere",), "sphere"
     radius: float = quantity("m", positive=True, named=False)
 
 
 class MeshLook(Look, kw_only=True):
-    MARKS = ("kind=mesh",)
-    kind: str = choice(("mesh",), default="mesh")
+    MARKS, kind = ("kind=mesh",), "mesh"
     file: str = file(doc="STL, OBJ, DAE or glTF file, from the folder of the scenario's file; kept by its full path")
     scale: Floats = vector("", suffixes=(), default=(1.0, 1.0, 1.0), doc="factors along its axes: 0.001 of millimetres")
 
@@ -449,8 +442,8 @@ def _check_carrier(flaws: FlawList, path: str, body: FlexibleBody, part: Any) ->
     if body.find_node(part.origin, part.node) is not None:
         return
     if part.node is not None:
-        known = [node.name for node in body.nodes]
-        flaws.add(f"{path}.node", f"'{body.name}' has no node '{part.node}'", nearest(part.node, known))
+        names = [node.name for node in body.nodes]
+        flaws.add(f"{path}.node", f"'{body.name}' has no node '{part.node}'", nearest(part.node, names))
         return
     remedy = "give the body nodes"
     if body.nodes:

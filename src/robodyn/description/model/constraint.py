@@ -16,6 +16,7 @@ from robodyn.base.errors import FlawList
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import (
     IDENTITY,
+    Y_AXIS,
     Z_AXIS,
     choice,
     flag,
@@ -149,7 +150,7 @@ class Wheel(Description):
     name: str = part_name()
     center: str = reference("point", key="wheel", doc="point in the middle of a wheel, on its body")
     radius: float = quantity("m", positive=True, doc="of the wheel")
-    axis: Floats = unit_vector(default=(0.0, 1.0, 0.0), doc="of the wheel, in its body's frame")
+    axis: Floats = unit_vector(default=Y_AXIS, doc="of the wheel, in its body's frame")
     normal: Floats = unit_vector(default=Z_AXIS, frame=WORLD, doc="of the plane, in world axes")
     height: float = quantity("m", default=0.0, doc="of the plane along its normal")
     active: bool = flag(default=True, doc=ACTIVE)

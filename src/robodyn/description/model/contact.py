@@ -10,7 +10,7 @@ from robodyn.base.errors import FlawList, nearest
 from robodyn.description.laws import info_of
 from robodyn.description.model.body import Ball, Box, HeightField, Plane, Rim, Touched, Touching
 from robodyn.description.model.description import Description
-from robodyn.description.model.fields import EMPTY, child, law_or_name, numbers, part_name, quantity, vector
+from robodyn.description.model.fields import EMPTY, child, declare_as, law_or_name, numbers, part_name, quantity, vector
 from robodyn.description.model.numbers import Floats, FrozenDict, as_floats, check_finite
 from robodyn.description.model.rules import check_law, check_parameters, find_law
 
@@ -84,10 +84,10 @@ class ContactPair(Description, ABC):
     def _rough(self, friction: Any, parameters: Mapping[str, float]) -> dict[str, PlacedLaw]:
         return {} if friction is None else {"friction": (f"{self.name}.friction", friction, parameters)}
 
-    def _settle_friction(self, flaws: FlawList, friction: Any, given: Mapping[str, float]) -> None:
+    def _settle_friction(self, flaws: FlawList, friction: Any, parameters: Mapping[str, float]) -> None:
         if friction is not None:
             _settle_law(flaws, self, "friction", FRICTION_INPUTS)
-        elif given:
+        elif parameters:
             flaws.add("friction_parameters", "have no effect without friction", "name its law")
 
 
@@ -138,10 +138,8 @@ class RigidContact(ContactPair):
     rest_speed: float = quantity(
         "m/s", positive=True, default=1e-3, doc="speed of approach below which bodies stay in touch"
     )
-    friction: Callable[..., Any] | str | None = law_or_name(default=None, doc=FRICTION, absent="smooth surfaces")
-    friction_parameters: Mapping[str, float] = numbers(
-        "friction", under="friction", default=EMPTY, doc="of that law", absent=OWN
-    )
+    friction: Callable[..., Any] | str | None = declare_as(Contact, "friction")
+    friction_parameters: Mapping[str, float] = declare_as(Contact, "friction_parameters")
 
     def check(self, flaws: FlawList) -> None:
         self._check_shapes(flaws)
@@ -174,7 +172,7 @@ def _settle_law(flaws: FlawList, contact: ContactPair, field: str, inputs: tuple
     arguments = check_law(flaws, field, law)
     if arguments is None:
         return
-    info, given = info_of(function_of(law)), getattr(contact, group)
+    info, parameters = info_of(function_of(law)), getattr(contact, group)
     sticks = info.sticks and isinstance(contact, RigidContact)
     rolls = isinstance(contact.touching, Rim) and field == "friction"
     own = {*inputs, *info.states, *info.located.values(), *(("direction",) if sticks else ())}
@@ -183,11 +181,11 @@ def _settle_law(flaws: FlawList, contact: ContactPair, field: str, inputs: tuple
         flaws.add(field, "the law is that of a rolling wheel: it takes its travel", "say rim for what touches")
         return
     wanted = [argument for argument in arguments if argument.name not in own]
-    values = {a.name: given.get(a.name, a.default) for a in wanted if a.name in given or a.has_default}
+    values = {a.name: parameters.get(a.name, a.default) for a in wanted if a.name in parameters or a.has_default}
     for argument in wanted:
         if argument.name not in values:
             flaws.add(f"{group}.{argument.name}", "is missing", f"the law takes it, beside {', '.join(inputs)}")
-    for key in given.keys() - {argument.name for argument in wanted}:
+    for key in parameters.keys() - {argument.name for argument in wanted}:
         flaws.add(f"{group}.{key}", "is no parameter of the law", nearest(key, [a.name for a in wanted]))
     if not set(inputs[:2]) <= {argument.name for argument in arguments}:
         flaws.add(field, f"the law does not take {' and '.join(inputs[:2])}", "it is no law of this kind")

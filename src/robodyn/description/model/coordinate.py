@@ -12,6 +12,7 @@ from robodyn.base.errors import FlawList, nearest
 from robodyn.description.model.constraint import LinearConstraint, check_ends
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import (
+    X_AXIS,
     Z_AXIS,
     choice,
     part_name,
@@ -35,9 +36,6 @@ from robodyn.description.model.numbers import Floats
 #
 # A coordinate may have a `range`, its stroke: (lower, upper) in its own unit. A start outside is an error; a run that
 # leaves it ends there, out of reach.
-
-
-X_AXIS = (1.0, 0.0, 0.0)
 
 
 class Stroke(Vector):
@@ -243,11 +241,11 @@ def _range(joint: Joint) -> tuple[float, float]:
     return lower, upper
 
 
-def _leaders(name: str, found: Mapping[str, Mimic]) -> list[str]:
+def _leaders(name: str, mimics: Mapping[str, Mimic]) -> list[str]:
     """Whom a joint follows, whom that one follows, and so on until one follows none or comes again."""
     chain: list[str] = []
-    while name in found and found[name].joint not in chain:
-        name = found[name].joint
+    while name in mimics and mimics[name].joint not in chain:
+        name = mimics[name].joint
         chain.append(name)
     return chain
 
@@ -274,10 +272,10 @@ def follow(initial: Mapping[str, float], joints: Sequence[Joint]) -> dict[str, f
 def check_starts(flaws: FlawList, initial: Mapping[str, float], joints: Sequence[Joint]) -> None:
     """Given start values of followers must be those that follow from their leaders'."""
     for key, value in follow(initial, joints).items():
-        given, name = initial.get(key, value), key.rpartition(".")[0]
+        start, name = initial.get(key, value), key.rpartition(".")[0]
         begins = initial.get(f"{name}.mimic.active", 1.0) != 0
-        if begins and abs(given - value) > CONTRADICTS * max(1.0, abs(value)):
+        if begins and abs(start - value) > CONTRADICTS * max(1.0, abs(value)):
             leader = followers(joints)[name].joint
             flaws.add(
-                f"initial.{key}", f"is {given:g}, but it follows '{leader}' and begins at {value:.9g}", "leave it out"
+                f"initial.{key}", f"is {start:g}, but it follows '{leader}' and begins at {value:.9g}", "leave it out"
             )

@@ -5,17 +5,21 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, dataclass_transform
 
 from robodyn.base.errors import Flaw, FlawList
 from robodyn.base.records import make_record
 from robodyn.description.model import fields as f
-from robodyn.description.model.kinds import FieldKind, Rename
+from robodyn.description.model.kinds import FieldKind, NameMap, NumberMap
 from robodyn.description.model.numbers import Number
 
 if TYPE_CHECKING:
     from robodyn.base.spatial import Pose
+
+
+Rename = Callable[[str, str], str]
+"""What a name refers to ("point", "signal", ...; "part" for a part's own name), the name -> the new name."""
 
 
 def default_of(cls: type, field: str) -> Any:
@@ -120,23 +124,47 @@ class Description:
         """Of the names of its numbers."""
         return getattr(self, "name", "")
 
-    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
+    def map_numbers(self, change: NumberMap, prefix: str | None = None) -> Self:
+        """The same description with each of its named numbers as the map gives it."""
+        return self._with(
+            lambda field, kind, value: kind.map_numbers(self, self._path(prefix, field, kind), value, change)
+        )
+
+    def numbers(self, prefix: str | None = None) -> Iterable[Number]:
         """Its named numbers: `<name>.<field>` or `<name>.<field>.<suffix>`."""
-        for field, kind, value in self._given():
-            yield from kind.numbers(self, self._path(prefix, field, kind), value)
+        numbers = []
+
+        def note(number: Number) -> float:
+            numbers.append(number)
+            return number.value
+
+        self.map_numbers(note, prefix)
+        return numbers
 
     def with_numbers(self, changes: Mapping[str, float], prefix: str | None = None) -> Self:
         """The same description with some numbers changed; names that are not its own are left alone."""
-        return self._with(lambda field, kind, old: kind.changed(self, self._path(prefix, field, kind), old, changes))
+        return self.map_numbers(lambda number: changes.get(number.name, number.value), prefix)
 
-    def references(self, path: str = "") -> Iterator[tuple[str, str, str]]:
+    def map_names(self, change: NameMap, path: str = "") -> Self:
+        """The same description with its own name, and those it refers to, as the map gives them."""
+        under = f"{path}." if path else ""
+        return self._with(lambda field, kind, value: kind.map_names(under + field, value, change))
+
+    def references(self, path: str = "") -> Iterable[tuple[str, str, str]]:
         """Every name of another part or of a signal: where it stands, what it refers to, the name."""
-        for field, kind, value in self._given():
-            yield from kind.references(f"{path}.{field}" if path else field, value)
+        references = []
+
+        def note(at: str, to: str, name: str) -> str:
+            if to != "part":
+                references.append((at, to, name))
+            return name
+
+        self.map_names(note, path)
+        return references
 
     def renamed(self, rename: Rename) -> Self:
         """The same description with other names, its own and those it refers to."""
-        return self._with(lambda _, kind, value: kind.renamed(value, rename))
+        return self.map_names(lambda _, to, name: rename(to, name))
 
     def moved(self, place: Pose, grounded: Collection[str]) -> Self:
         """The same description where the ground, and what is fixed to it, stands at another place of the world.
@@ -146,22 +174,20 @@ class Description:
         """
         return self._with(lambda _, kind, value: kind.moved(self, value, place, grounded))
 
-    def _given(self) -> Iterator[tuple[str, FieldKind, Any]]:
-        """Fields that are not None, with their kinds and values."""
-        for field, kind in self.KINDS.items():
-            value = getattr(self, field)
-            if value is not None:
-                yield field, kind, value
-
     def _path(self, prefix: str | None, field: str, kind: FieldKind) -> str:
         """What the names of a field's numbers begin with."""
         prefix = self._prefix if prefix is None else prefix
         return ".".join(filter(None, (prefix, field if kind.under is None else kind.under)))
 
     def _with(self, change: Callable[[str, FieldKind, Any], Any]) -> Self:
-        """The same description with its values changed; itself where none of them is."""
-        changed = {field: change(field, kind, value) for field, kind, value in self._given()}
-        return self.replaced(**{field: new for field, new in changed.items() if new is not getattr(self, field)})
+        """The same description with the values of its fields changed; itself where none of them is."""
+        changed = {}
+        for field, kind in self.KINDS.items():
+            value = getattr(self, field)
+            fresh = None if value is None else change(field, kind, value)
+            if fresh is not value and fresh != value:
+                changed[field] = fresh
+        return self.replaced(**changed)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ from robodyn.description.model.kinds import Bounds, FieldKind
 from robodyn.description.model.numbers import XYZ, FrozenDict
 
 MISSING: Any = dataclasses.MISSING
-ZERO, Z_AXIS = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
-IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+ZERO = (0.0, 0.0, 0.0)
+X_AXIS, Y_AXIS, Z_AXIS = IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 EMPTY: Mapping[str, Any] = FrozenDict()
 
 

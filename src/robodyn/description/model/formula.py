@@ -14,6 +14,7 @@ Names are signals or parameters; one with a hyphen stands in single quotes.
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -30,8 +31,7 @@ from robodyn.base.records import dataclass
 from robodyn.base.units import COHERENT, UnitError, UnitOfMeasure, known_unit, parse_unit
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import EMPTY, numbers, part_name, text, text_map
-from robodyn.description.model.kinds import Rename
-from robodyn.description.model.numbers import Number
+from robodyn.description.model.kinds import NameMap
 
 LONGEST, DEEPEST, MOST_PARTS = 1000, 40, 300
 """Letters of a formula, operations within operations, and numbers, names and operations together."""
@@ -94,16 +94,16 @@ OPERATIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "or": (2, sym.logical_or),
     "and": (2, sym.logical_and),
     "not": (1, sym.logical_not),
-    "<": (2, lambda a, b: a < b),
-    "<=": (2, lambda a, b: a <= b),
-    ">": (2, lambda a, b: a > b),
-    ">=": (2, lambda a, b: a >= b),
-    "+": (2, lambda a, b: a + b),
-    "-": (2, lambda a, b: a - b),
-    "*": (2, lambda a, b: a * b),
-    "/": (2, lambda a, b: a / b),
+    "<": (2, operator.lt),
+    "<=": (2, operator.le),
+    ">": (2, operator.gt),
+    ">=": (2, operator.ge),
+    "+": (2, operator.add),
+    "-": (2, operator.sub),
+    "*": (2, operator.mul),
+    "/": (2, operator.truediv),
     "^": (2, _power),
-    "negative": (1, lambda a: -a),
+    "negative": (1, operator.neg),
 }
 FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     **{name: (1, getattr(sym, name)) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh")},
@@ -264,7 +264,7 @@ def evaluate(tree: Node, values: Mapping[str, Any]) -> Any:
 
 def rename_signals(formula: str, rename: Callable[[str], str]) -> str:
     """The same formula on signals of other names."""
-    for name in sorted(names_in(parse_formula(formula)), key=lambda found: -found.at):
+    for name in sorted(names_in(parse_formula(formula)), key=lambda one: -one.at):
         fresh = rename(name.name)
         length = len(name.name) + 2 * name.quoted
         formula = formula[: name.at] + (f"'{fresh}'" if "-" in fresh else fresh) + formula[name.at + length :]
@@ -355,15 +355,15 @@ def _result(function: str, common: OperandUnit) -> OperandUnit:
 def _common(tree: Operation, operands: list[OperandUnit], units: Mapping[str, str]) -> OperandUnit:
     """The unit that all operands share."""
     bound = [operand for operand in operands if not operand.free]
-    known = [operand for operand in bound if operand.unit is not None]
-    for other in known[1:]:
-        if not _alike(known[0], other):
-            names = " and ".join(_describe_measure(operand) for operand in (known[0], other))
+    definite = [operand for operand in bound if operand.unit is not None]
+    for other in definite[1:]:
+        if not _alike(definite[0], other):
+            names = " and ".join(_describe_measure(operand) for operand in (definite[0], other))
             raise FormulaError(f"'{tree.function}' brings together {names}", tree.at, "only like quantities fit")
     if not bound:
         return operands[0]
     # A plain signal gives the unit better than a product in which a radian may be left out.
-    return min(known, key=lambda operand: operand.composed) if known else OperandUnit(None)
+    return min(definite, key=lambda operand: operand.composed) if definite else OperandUnit(None)
 
 
 def _alike(first: OperandUnit, second: OperandUnit) -> bool:
@@ -393,12 +393,12 @@ def _check_plain(tree: Operation, operands: list[OperandUnit]) -> None:
             raise FormulaError(f"'{tree.function}' takes {takes}, not {_describe_measure(measure)}", operand.at)
 
 
-def _simplify(found: OperandUnit) -> UnitOfMeasure:
+def _simplify(measure: OperandUnit) -> UnitOfMeasure:
     """A product's unit without radians that other units make needless, under a short name where there is one."""
-    assert found.unit is not None
-    if not found.composed:
-        return found.unit
-    unit = found.unit
+    assert measure.unit is not None
+    if not measure.composed:
+        return measure.unit
+    unit = measure.unit
     if set(unit.dimension) - {"rad", "s"}:
         unit = UnitOfMeasure({name: power for name, power in unit.powers.items() if name != "rad"})
     short = next((name for name in SHORT if COHERENT[name] == unit.dimension), None)
@@ -429,7 +429,9 @@ class FormulaSignal(Description):
         doc="SI unit of the result, checked against the one that follows from the formula",
         absent="the one that follows",
     )
-    parameters: Mapping[str, float] = numbers(under="", default=EMPTY, doc="name = number, with its unit if it has one")
+    parameters: Mapping[str, float] = numbers(
+        "parameter_units", under="", default=EMPTY, doc="name = number, with its unit if it has one"
+    )
     parameter_units: Mapping[str, str] = text_map(default=EMPTY, doc="SI units of parameters written as plain numbers")
 
     def check(self, flaws: FlawList) -> None:
@@ -460,12 +462,12 @@ class FormulaSignal(Description):
 
     def _check_unit(self, flaws: FlawList, path: str, unit: str) -> None:
         try:
-            known = parse_unit(unit)
+            measure = parse_unit(unit)
         except UnitError as error:
             flaws.add(path, str(error))
             return
-        if known.factor != 1:
-            flaws.add(path, f"'{unit}' is not of SI, as all signals are", f"say '{known.name}'")
+        if measure.factor != 1:
+            flaws.add(path, f"'{unit}' is not of SI, as all signals are", f"say '{measure.name}'")
 
     @cached_property
     def tree(self) -> Node:
@@ -487,16 +489,11 @@ class FormulaSignal(Description):
             return unit.name or "1" if unit else ""
         return ""
 
-    def references(self, path: str = "") -> Iterator[tuple[str, str, str]]:
-        for signal in self.signals:
-            yield f"{path}.formula" if path else "formula", "signal", signal
-
-    def renamed(self, rename: Rename) -> Self:
-        def replace(word: str) -> str:
-            return word if word in self.parameters else rename("signal", word)
-
-        return self.replaced(name=rename("part", self.name), formula=rename_signals(self.formula, replace))
-
-    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
-        for key, value in self.parameters.items():
-            yield Number(f"{prefix or self.name}.{key}", value, self.parameter_units.get(key, ""))
+    def map_names(self, change: NameMap, path: str = "") -> Self:
+        """Names stand in its formula, too."""
+        place = f"{path}.formula" if path else "formula"
+        fresh = {signal: change(place, "signal", signal) for signal in self.signals}
+        same = all(signal == name for signal, name in fresh.items())
+        formula = self.formula if same else rename_signals(self.formula, lambda word: fresh.get(word, word))
+        name = change(path, "part", self.name)
+        return self if same and name == self.name else self.replaced(name=name, formula=formula)

@@ -11,14 +11,14 @@ this one are signals; what comes in are numbers, so that a run can be given new 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Self
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base.errors import FlawList
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import EMPTY, choice, flag, numbers, part_name, quantities, reference, texts
+from robodyn.description.model.kinds import NumberMap
 from robodyn.description.model.numbers import XYZ, Floats, Number
 
 TAKES = ("force", "motion", "model")
@@ -53,6 +53,7 @@ class Interface(Description):
         "row",
         default=None,
         empty=False,
+        options=XYZ,
         doc="with `point`, without its rotation: directions that are coupled, for a planar machine those of its plane",
         absent='`"x"`, `"y"`, `"z"`',
     )
@@ -80,11 +81,6 @@ class Interface(Description):
                 flaws.add("rows", "has no effect on a joint or coordinate", "name a point")
             if self.rotates:
                 flaws.add("rows", "cannot be chosen where the rotation is coupled too", "leave out rows, or rotates")
-            for row, count in Counter(self.rows).items():
-                if count > 1:
-                    flaws.add("rows", f"'{row}' is there twice")
-                if row not in XYZ:
-                    flaws.add("rows", f"'{row}' is unknown", nearest(row, XYZ))
         if flaws.found:
             return
         self._set_row_values(flaws, "stiffness")
@@ -146,21 +142,18 @@ class Interface(Description):
         """Full names of the numbers that come in."""
         return tuple(f"{self.name}.{tail}" for tail in self._incoming())
 
-    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
+    def map_numbers(self, change: NumberMap, prefix: str | None = None) -> Self:
+        """What comes in are numbers, given or not; of stiffness and damping there is one for each row."""
+        changed: dict[str, Any] = {}
         for tail, idle in self._incoming().items():
-            yield Number(f"{self.name}.{tail}", self.given.get(tail, idle), _unit(tail))
+            number = Number(f"{self.name}.{tail}", self.given.get(tail, idle), _unit(tail))
+            if (value := change(number)) != number.value:
+                changed["given"] = {**changed.get("given", self.given), tail: value}
         for key in ("stiffness", "damping"):
-            for row, value in zip(self.row_names, getattr(self, key) or (), strict=False):
-                tail = f"{key}.{row}" if row else key
-                yield Number(f"{self.name}.{tail}", value, _unit(tail))
-
-    def with_numbers(self, changes: Mapping[str, float], prefix: str | None = None) -> Self:
-        given = {tail: changes[own] for tail in self._incoming() if (own := f"{self.name}.{tail}") in changes}
-        changed: dict[str, Any] = {"given": dict(self.given) | given} if given else {}
-        for key in ("stiffness", "damping"):
-            if getattr(self, key) is not None and any(own in changes for own in self.names(key)):
-                rows = zip(self.names(key), getattr(self, key), strict=True)
-                changed[key] = tuple(changes.get(own, old) for own, old in rows)
+            old = getattr(self, key) or ()
+            named = zip(tails(key, self.row_names), old, strict=False)
+            rows = tuple(change(Number(f"{self.name}.{tail}", value, _unit(tail))) for tail, value in named)
+            changed |= {key: rows} if rows != old else {}
         return self.replaced(**changed)
 
 

@@ -1,13 +1,14 @@
 """Kinds of fields: what does a field of a description hold, in which unit and within which bounds?
 
-What follows from a kind: the check when a description is made (`accept`), the named numbers (`numbers`, `changed`), the
-references that a machine checks and renames (`references`, `renamed`), what moves with the ground (`moved`); and in
-`robodyn.description.files` reading and writing TOML, the tables of keys in the docs and the JSON Schema.
+What follows from a kind: the check when a description is made (`accept`), its named numbers, listed or changed
+(`map_numbers`), the names by which it refers to others, listed or changed (`map_names`), what moves with the ground
+(`moved`); and in `robodyn.description.files` reading and writing TOML, the docs' tables of keys and the JSON Schema.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,6 @@ from robodyn.description.model.numbers import (
     as_floats,
     check_count,
     check_finite,
-    check_flag,
     check_name,
     check_rotation,
     check_text,
@@ -35,8 +35,11 @@ if TYPE_CHECKING:
     from robodyn.base.spatial import Pose
     from robodyn.description.model.description import Description
 
-Rename = Callable[[str, str], str]
-"""What a name refers to ("point", "signal", ...; "part" for a part's own name), the name -> the new name."""
+NumberMap = Callable[[Number], float]
+"""A named number -> its value, or a new one."""
+NameMap = Callable[[str, str, str], str]
+"""Where a name stands, what it refers to ("point", "signal", ...; "part" for a part's own name), the name -> the same,
+or a new one."""
 
 
 @dataclass(frozen=True)
@@ -72,18 +75,12 @@ class FieldKind:
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
         return value
 
-    def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
-        return iter(())
-
-    def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
-        """The value with the numbers changed that have new ones."""
+    def map_numbers(self, owner: Description, path: str, value: Any, change: NumberMap) -> Any:
+        """The value with each of its named numbers as the map gives it."""
         return value
 
-    def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
-        """Path, what is referred to ("point"), name."""
-        return iter(())
-
-    def renamed(self, value: Any, rename: Rename) -> Any:
+    def map_names(self, path: str, value: Any, change: NameMap) -> Any:
+        """The value with each of its names as the map gives it."""
         return value
 
     def moved(self, owner: Description, value: Any, place: Pose, grounded: Collection[str]) -> Any:
@@ -99,8 +96,8 @@ class PartName(FieldKind):
         check_name(flaws, value, path)
         return value
 
-    def renamed(self, value: Any, rename: Rename) -> Any:
-        return rename("part", value)
+    def map_names(self, path: str, value: Any, change: NameMap) -> Any:
+        return change(path, "part", value)
 
 
 @dataclass(frozen=True)
@@ -120,23 +117,30 @@ class File(AnyText):
 
 @dataclass(frozen=True)
 class Texts(FieldKind):
-    """A list of texts: patterns, or names that nobody checks."""
+    """A list of texts: patterns, names that nobody checks, or some of several words, each once."""
 
     noun: str = "text"
     empty: bool = True
+    options: tuple[str, ...] = ()
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
         if not check_texts(flaws, path, value, f"{self.noun}s"):
             return value
         if not (self.empty or tuple(value)):
             flaws.add(path, f"must name at least one {self.noun}")
+        for name, count in Counter(value if self.options else ()).items():
+            if count > 1:
+                flaws.add(path, f"'{name}' is there twice")
+            if name not in self.options:
+                flaws.add(path, f"'{name}' is unknown", nearest(name, self.options))
         return tuple(value)
 
 
 @dataclass(frozen=True)
 class Flag(FieldKind):
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
-        check_flag(flaws, path, value)
+        if not isinstance(value, bool):
+            flaws.add(path, f"must be true or false, is {value!r}")
         return value
 
 
@@ -215,17 +219,10 @@ class Quantity(FieldKind):
         unit = self.unit if isinstance(self.unit, str) else ""
         return float(value) if self.bounds.check(flaws, path, value, unit) else value
 
-    def unit_for(self, owner: Any) -> str | None:
-        """None where the owner has no use for it."""
-        return self.unit if isinstance(self.unit, str) else self.unit.get(getattr(owner, self.by))
-
-    def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
-        unit = self.unit_for(owner)
-        if self.named and unit is not None:
-            yield Number(path, value, unit)
-
-    def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
-        return changes.get(path, value) if self.named else value
+    def map_numbers(self, owner: Description, path: str, value: Any, change: NumberMap) -> Any:
+        # Without a unit its owner has no use for it.
+        unit = self.unit if isinstance(self.unit, str) else self.unit.get(getattr(owner, self.by))
+        return change(Number(path, value, unit)) if self.named and unit is not None else value
 
 
 @dataclass(frozen=True)
@@ -284,16 +281,12 @@ class Vector(FieldKind):
             flaws.add(path, "must not be zero")
         return as_floats(tuple(value))
 
-    def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
-        units = self.units or (self.unit,) * len(self.suffixes)
-        for suffix, entry, unit in zip(self.suffixes, value if self.suffixes else (), units, strict=True):
-            yield Number(f"{path}.{suffix}", entry, unit)
-
-    def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
-        names = [f"{path}.{suffix}" for suffix in self.suffixes]
-        if not any(name in changes for name in names):
+    def map_numbers(self, owner: Description, path: str, value: Any, change: NumberMap) -> Any:
+        if not self.suffixes:
             return value
-        return tuple(changes.get(name, entry) for name, entry in zip(names, value, strict=True))
+        units = self.units or (self.unit,) * len(self.suffixes)
+        entries = zip(self.suffixes, value, units, strict=True)
+        return tuple(change(Number(f"{path}.{suffix}", entry, unit)) for suffix, entry, unit in entries)
 
     def moved(self, owner: Description, value: Any, place: Pose, grounded: Collection[str]) -> Any:
         if not is_grounded(self.frame, owner, grounded):
@@ -356,12 +349,8 @@ class Reference(FieldKind):
         check_text(flaws, path, value)
         return value
 
-    def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
-        if isinstance(value, str):
-            yield path, self.to, value
-
-    def renamed(self, value: Any, rename: Rename) -> Any:
-        return rename(self.to, value) if isinstance(value, str) else value
+    def map_names(self, path: str, value: Any, change: NameMap) -> Any:
+        return change(path, self.to, value) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True)
@@ -383,11 +372,8 @@ class ReferenceList(Texts):
 
     empty: bool = False
 
-    def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
-        return ((path, self.noun, name) for name in value)
-
-    def renamed(self, value: Any, rename: Rename) -> Any:
-        return tuple(rename(self.noun, name) for name in value)
+    def map_names(self, path: str, value: Any, change: NameMap) -> Any:
+        return tuple(change(path, self.noun, name) for name in value)
 
 
 @dataclass(frozen=True)
@@ -404,8 +390,8 @@ class FactorMap(ReferenceList):
             flaws.add(path, f"must name at least one {self.noun}")
         return FrozenDict({name: as_floats(weight) for name, weight in value.items()})
 
-    def renamed(self, value: Any, rename: Rename) -> Any:
-        return {rename(self.noun, name): weight for name, weight in value.items()}
+    def map_names(self, path: str, value: Any, change: NameMap) -> Any:
+        return {change(path, self.noun, name): weight for name, weight in value.items()}
 
 
 @dataclass(frozen=True)
@@ -437,21 +423,17 @@ class ReferenceMap(FieldKind):
             if not isinstance(one, str):
                 check_finite(flaws, path, one, infinite=True)
 
-    def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
-        for key, entry in value.items():
-            if self.keys_to:
-                yield f"{path}.{key}", self.keys_to, key
-            for name in entry if isinstance(entry, tuple) else (entry,):
-                if isinstance(name, str):
-                    yield f"{path}.{key}", self.to, name
-
-    def renamed(self, value: Any, rename: Rename) -> Any:
-        def one(entry: Any) -> Any:
+    def map_names(self, path: str, value: Any, change: NameMap) -> Any:
+        def map_entry(at: str, entry: Any) -> Any:
             if isinstance(entry, tuple):
-                return tuple(one(name) for name in entry)
-            return rename(self.to, entry) if isinstance(entry, str) else entry
+                return tuple(map_entry(at, name) for name in entry)
+            return change(at, self.to, entry) if isinstance(entry, str) else entry
 
-        return {rename(self.keys_to, key) if self.keys_to else key: one(entry) for key, entry in value.items()}
+        mapped = {}
+        for key, entry in value.items():
+            at = f"{path}.{key}"
+            mapped[change(at, self.keys_to, key) if self.keys_to else key] = map_entry(at, entry)
+        return mapped
 
 
 @dataclass(frozen=True)
@@ -460,10 +442,7 @@ class TextMap(ReferenceMap):
 
     to: str = ""
 
-    def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
-        return iter(())
-
-    def renamed(self, value: Any, rename: Rename) -> Any:
+    def map_names(self, path: str, value: Any, change: NameMap) -> Any:
         return value
 
 
@@ -472,16 +451,14 @@ class NamedNumbers(FieldKind):
     """Numbers by name: a law's parameters, start values.
 
     Attributes:
-        law: field of the law whose units they have; "state" for units of states; "" for none.
+        law: field of the law, or of units by name, whose units they have; "state" for units of states; "" for none.
         lists: whether a list of numbers may stand in place of one.
         dotted: whether the names have dots, which files may write without quotes.
-        open: whether numbers may be given that are not there yet.
     """
 
     law: str = ""
     lists: bool = False
     dotted: bool = False
-    open: bool = False
     infinite: bool = False
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -495,29 +472,20 @@ class NamedNumbers(FieldKind):
         return numbers
 
     def units(self, owner: Any) -> Mapping[str, str]:
-        return units_of(getattr(owner, self.law)) if self.law not in ("", "state") else {}
+        of = getattr(owner, self.law) if self.law not in ("", "state") else None
+        return of if isinstance(of, Mapping) else units_of(of)
 
-    def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
-        units = self.units(owner) if self.under is not None and value else {}
-        for key, entry in value.items() if self.under is not None else ():
-            own = f"{path}.{key}" if path else key
-            if isinstance(entry, tuple):
-                yield from (Number(f"{own}.{k}", one, units.get(key, "")) for k, one in enumerate(entry))
-            else:
-                yield Number(own, entry, units.get(key, ""))
-
-    def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
-        own = f"{path}."
-        given = {name.removeprefix(own): number for name, number in changes.items() if name.startswith(own)}
-        if self.under is None or not given:
+    def map_numbers(self, owner: Description, path: str, value: Any, change: NumberMap) -> Any:
+        if self.under is None or not value:
             return value
-        fresh = {
-            key: tuple(given.get(f"{key}.{k}", one) for k, one in enumerate(entry))
-            if isinstance(entry, tuple)
-            else given.get(key, entry)
-            for key, entry in value.items()
-        }
-        return fresh | given if self.open else fresh
+        units, mapped = self.units(owner), dict[str, Any]()
+        for key, entry in value.items():
+            name, unit = f"{path}.{key}" if path else key, units.get(key, "")
+            if isinstance(entry, tuple):
+                mapped[key] = tuple(change(Number(f"{name}.{k}", one, unit)) for k, one in enumerate(entry))
+            else:
+                mapped[key] = change(Number(name, entry, unit))
+        return mapped
 
 
 @dataclass(frozen=True)
@@ -559,17 +527,11 @@ class Child(FieldKind):
             flaws.add(path, f"must be {names}, is {value!r}", remedy)
         return value
 
-    def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
-        return value.numbers(path) if self.numbered else iter(())
+    def map_numbers(self, owner: Description, path: str, value: Any, change: NumberMap) -> Any:
+        return value.map_numbers(change, path) if self.numbered else value
 
-    def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
-        return value.with_numbers(changes, path)
-
-    def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
-        yield from value.references(path)
-
-    def renamed(self, value: Any, rename: Rename) -> Any:
-        return value.renamed(rename)
+    def map_names(self, path: str, value: Any, change: NameMap) -> Any:
+        return value.map_names(change, path)
 
     def moved(self, owner: Description, value: Any, place: Pose, grounded: Collection[str]) -> Any:
         return value.moved(place, grounded)
@@ -585,20 +547,11 @@ class Children(Child):
             super().settle(flaws, f"{path}[{k}]", part)
         return value
 
-    def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
-        for part in value:
-            yield from part.numbers()
+    def map_numbers(self, owner: Description, path: str, value: Any, change: NumberMap) -> Any:
+        return tuple(part.map_numbers(change) for part in value)
 
-    def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
-        changed = tuple(part.with_numbers(changes) for part in value)
-        return value if all(new is old for new, old in zip(changed, value, strict=True)) else changed
-
-    def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
-        for part in value:
-            yield from part.references(f"{path}.{part.name}")
-
-    def renamed(self, value: Any, rename: Rename) -> Any:
-        return tuple(part.renamed(rename) for part in value)
+    def map_names(self, path: str, value: Any, change: NameMap) -> Any:
+        return tuple(part.map_names(change, f"{path}.{part.name}") for part in value)
 
     def moved(self, owner: Description, value: Any, place: Pose, grounded: Collection[str]) -> Any:
         return tuple(part.moved(place, grounded) for part in value)

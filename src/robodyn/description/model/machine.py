@@ -29,7 +29,7 @@ from robodyn.description.model.coordinate import (
     TriangleLength,
     mimic_constraints,
 )
-from robodyn.description.model.description import Description
+from robodyn.description.model.description import Description, Rename
 from robodyn.description.model.event import Delay
 from robodyn.description.model.fields import (
     ZERO,
@@ -45,7 +45,7 @@ from robodyn.description.model.fields import (
 from robodyn.description.model.formula import FormulaSignal
 from robodyn.description.model.interface import Interface
 from robodyn.description.model.joint import GROUND, SINGLE, Joint
-from robodyn.description.model.kinds import WORLD, Children, Rename
+from robodyn.description.model.kinds import WORLD, Children
 from robodyn.description.model.mechanism import Mechanism
 from robodyn.description.model.numbers import XYZ, Floats, check_distinct, check_name
 
@@ -173,11 +173,11 @@ class Machine(Description, Displayed):
 
     def _check_tunable(self, flaws: FlawList) -> None:
         parts = [*([self.mechanism] if self.mechanism else []), *self.coordinates]
-        known = [number.name for part in parts for number in part.numbers()]
+        names = [number.name for part in parts for number in part.numbers()]
         for pattern in self.tunable:
-            if not any(fnmatchcase(name, str(pattern)) for name in known):
+            if not any(fnmatchcase(name, str(pattern)) for name in names):
                 what = f"'{pattern}' matches no number of the mechanism"
-                flaws.add("tunable", what, f"{nearest(pattern, known)} (numbers of blocks and loads always are)")
+                flaws.add("tunable", what, f"{nearest(pattern, names)} (numbers of blocks and loads always are)")
 
 
 PARTS = tuple(field for field, kind in Machine.KINDS.items() if isinstance(kind, Children))
@@ -356,8 +356,8 @@ def find_controllers(machine: Machine) -> list[Block]:
     controllers = []
     for block in machine.blocks:
         first = meets[block.name] and not any(meets.get(one) for one in _upstream(block.name, reads) - {block.name})
-        known = getattr(block.function, "__module__", "") in CONTROL and MOTION in _upstream(block.name, reads)
-        if not block.sampled and not block.info.disturbance and (first or known):
+        is_control = getattr(block.function, "__module__", "") in CONTROL and MOTION in _upstream(block.name, reads)
+        if not block.sampled and not block.info.disturbance and (first or is_control):
             controllers.append(block)
     return controllers
 
@@ -439,8 +439,8 @@ def with_elastic_joints(machine: Machine, gears: Mapping[str, ElasticGear], link
         if name not in joints:
             flaws.add(f"gears.{name}", f"there is no joint of one motion '{name}'", nearest(name, joints))
     groups = (machine.coordinates, machine.blocks, machine.signals, machine.delays, machine.controllers)
-    known = [part.name for group in groups for part in group]
-    flaws.add_unknown(link_side, known, "there is no such coordinate, block or delay", "link_side")
+    names = [part.name for group in groups for part in group]
+    flaws.add_unknown(link_side, names, "there is no such coordinate, block or delay", "link_side")
     flaws.raise_if_any(f"machine '{machine.name}'")
     assert machine.mechanism is not None
     drives = {joint: gear.drive for joint, gear in gears.items()}

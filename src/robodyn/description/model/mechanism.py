@@ -112,10 +112,10 @@ class Mechanism(Description):
 
     def _with_parts(self, group: str, parts: tuple[Body, ...] | tuple[Joint, ...]) -> Mechanism:
         old = getattr(self, group)
-        flaws, known = FlawList(), [part.name for part in old]
+        flaws, names = FlawList(), [part.name for part in old]
         fresh = {part.name: part for part in parts}
         noun = {"bodies": "body", "joints": "joint"}[group]
-        flaws.add_unknown(fresh, known, f"there is no such {noun} to replace", group)
+        flaws.add_unknown(fresh, names, f"there is no such {noun} to replace", group)
         flaws.raise_if_any(f"mechanism '{self.name}'")
         return self.replaced(**{group: tuple(fresh.get(part.name, part) for part in old)})
 
@@ -142,18 +142,18 @@ def check_topology(flaws: FlawList, bodies: list[str], joints: Any, points: Any)
                 flaws.add(f"{group}.{name}", f"this name is used {count} times", "give each its own name")
     if GROUND in bodies:
         flaws.add(f"bodies.{GROUND}", f"'{GROUND}' names the world itself", "choose another name")
-    known = {GROUND, *bodies}
+    carriers = {GROUND, *bodies}
     for joint in joints:
         for role in ("parent", "child"):
             body = getattr(joint, role)
-            if body not in known:
-                flaws.add(f"joints.{joint.name}.{role}", f"there is no body '{body}'", nearest(body, known))
+            if body not in carriers:
+                flaws.add(f"joints.{joint.name}.{role}", f"there is no body '{body}'", nearest(body, carriers))
         if joint.child == GROUND:
             flaws.add(f"joints.{joint.name}.child", "the ground cannot be a child", "swap parent and child")
     for point in points:
-        if point.body not in known:
+        if point.body not in carriers:
             what = f"there is no body '{point.body}'"
-            flaws.add(f"points.{point.name}.body", what, nearest(point.body, known))
+            flaws.add(f"points.{point.name}.body", what, nearest(point.body, carriers))
     _check_connections(flaws, bodies, joints)
 
 

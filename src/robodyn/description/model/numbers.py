@@ -59,11 +59,6 @@ def check_texts(flaws: FlawList, path: str, value: Any, noun: str) -> bool:
     return good
 
 
-def check_flag(flaws: FlawList, path: str, value: Any) -> None:
-    if not isinstance(value, bool):
-        flaws.add(path, f"must be true or false, is {value!r}")
-
-
 def check_count(flaws: FlawList, path: str, value: Any, least: int, most: int | None = None) -> bool:
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if whole and least <= value and (most is None or value <= most):

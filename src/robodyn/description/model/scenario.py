@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -136,15 +138,15 @@ def list_unit(name: str, unit: str, length: int) -> str:
 
 def spread_vectors(flaws: FlawList, initial: Mapping[str, Any], joints: Iterable[Joint]) -> dict[str, float]:
     """Start values by state, those given as vectors taken apart."""
-    known = vector_parts(joints)
+    vectors = vector_parts(joints)
     spread: dict[str, float] = {}
     for name, value in initial.items():
-        entries = _entries(flaws, name, value, known)
+        entries = _entries(flaws, name, value, vectors)
         for state in entries.keys() & (spread.keys() | (initial.keys() - {name})):
             flaws.add(f"initial.{state}", "is given twice", f"give it or initial.{name}")
         spread |= entries
     if not flaws.concern("initial"):
-        check_orientations(flaws, known, spread)
+        check_orientations(flaws, vectors, spread)
     return spread
 
 
@@ -159,18 +161,18 @@ def check_orientations(flaws: FlawList, vectors: Mapping[str, Mapping[str, str]]
             _check_quaternion(flaws, f"initial.{name}", [values.get(state, 0.0) for state in parts])
 
 
-def _entries(flaws: FlawList, name: str, value: Any, known: Mapping[str, Mapping[str, str]]) -> dict[str, float]:
+def _entries(flaws: FlawList, name: str, value: Any, vectors: Mapping[str, Mapping[str, str]]) -> dict[str, float]:
     """The states that a start value is of, with their values."""
-    given, parts = isinstance(value, tuple), known.get(name)
+    is_vector, parts = isinstance(value, tuple), vectors.get(name)
     if parts is None:
-        if given:
-            flaws.add(f"initial.{name}", f"must be a number, is {list(value)}", nearest(name, known))
+        if is_vector:
+            flaws.add(f"initial.{name}", f"must be a number, is {list(value)}", nearest(name, vectors))
             return {}
         return {name: value}
     turned = name.endswith(ORIENTATION)
     noun = "4 numbers w, x, y, z of a quaternion or 3 angles roll, pitch, yaw" if turned else "3 numbers x, y, z"
-    if not given or len(value) not in ((3, 4) if turned else (3,)):
-        flaws.add(f"initial.{name}", f"must be {noun}, is {list(value) if given else value}")
+    if not is_vector or len(value) not in ((3, 4) if turned else (3,)):
+        flaws.add(f"initial.{name}", f"must be {noun}, is {list(value) if is_vector else value}")
         return {}
     values = quaternion_from_rpy(*value) if turned and len(value) == 3 else value
     return {state: float(entry) for state, entry in zip(parts, values, strict=True)}
@@ -222,7 +224,7 @@ def state_units(freedoms: Iterable[Freedom], blocks: Iterable[Block]) -> dict[st
     return units
 
 
-def check_keep(flaws: FlawList, keep: Sequence[str], known: Sequence[str], initialisation: str) -> None:
+def check_keep(flaws: FlawList, keep: Sequence[str], states: Sequence[str], initialisation: str) -> None:
     """What an assembled start keeps are positions and velocities of moving joints, each named once."""
     if initialisation != "assembled":
         flaws.add(
@@ -231,8 +233,8 @@ def check_keep(flaws: FlawList, keep: Sequence[str], known: Sequence[str], initi
             "say initialisation = 'assembled', or leave it out",
         )
     for name, times in Counter(keep).items():
-        if name not in known:
-            flaws.add("keep", f"'{name}' is no position or velocity of a moving joint", nearest(name, known))
+        if name not in states:
+            flaws.add("keep", f"'{name}' is no position or velocity of a moving joint", nearest(name, states))
         elif times > 1:
             flaws.add("keep", f"names '{name}' {times} times", "name it once")
 
@@ -257,7 +259,6 @@ class Scenario(Description, Displayed):
     initial: Mapping[str, float] = numbers(
         "state",
         dotted=True,
-        open=True,
         lists=True,
         under="initial",
         default=EMPTY,
@@ -376,13 +377,17 @@ class Scenario(Description, Displayed):
         if not changes:
             return self
         flaws = FlawList()
-        known = self.numbers()
+        numbers = self.numbers()
         for name, value in changes.items():
             check_finite(flaws, name, value, infinite=True)
-            if name not in known and not name.startswith("initial."):
-                flaws.add(name, "there is no such number", nearest(name, known))
+            if name not in numbers and not name.startswith("initial."):
+                flaws.add(name, "there is no such number", nearest(name, numbers))
         flaws.raise_if_any(f"scenario '{self.name}'")
-        return super().with_numbers(changes, "")
+        # Start values that were not there yet join the others, to be changed and checked with them.
+        fresh = (name.removeprefix("initial.") for name in changes if name not in numbers)
+        scenario = copy(self)
+        scenario.set_fields(initial={**self.initial, **dict.fromkeys(fresh, math.nan)})
+        return super(Scenario, scenario).with_numbers(changes, "")
 
 
 # --------------------------------------------------------------------------------------------------
@@ -421,10 +426,10 @@ class ScenarioSequence(Description):
     def with_numbers(self, changes: Mapping[str, float], prefix: str | None = None) -> Self:
         """The same sequence with some numbers changed in every phase that has them; an unknown name is an error."""
         flaws = FlawList()
-        known = self.numbers()
+        numbers = self.numbers()
         for name in changes:
-            if name not in known and not name.startswith("initial."):
-                flaws.add(name, "no phase has such a number", nearest(name, known))
+            if name not in numbers and not name.startswith("initial."):
+                flaws.add(name, "no phase has such a number", nearest(name, numbers))
         flaws.raise_if_any(f"sequence '{self.name}'")
         return self.replaced(phases=tuple(_changed(phase, changes, k) for k, phase in enumerate(self.phases)))
 

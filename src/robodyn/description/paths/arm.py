@@ -202,7 +202,7 @@ def build_arm(mechanism: Mechanism, point: str) -> SerialArm:
         ModelError: when there is no such point, or the chain has no joints, or one without single positions.
     """
     flaws = FlawList()
-    points = {known.name: known for known in mechanism.points}
+    points = {one.name: one for one in mechanism.points}
     if point not in points:
         flaws.add("point", f"there is no point '{point}'", nearest(point, points))
         flaws.raise_if_any(f"arm of '{mechanism.name}'")

@@ -452,14 +452,14 @@ def waypoints(points: Any, radius: Any = None, orientation: Any = None, end_orie
         return join_pieces(lines, orientation, end_orientation, stops=True)
     # A radius for each of the inner waypoints.
     count = len(corners) - 2
-    given: Sequence[Any] = [radius] * count if np.ndim(radius) == 0 else list(radius)
-    if len(given) != count:
-        flaws.add("radius", f"must be one number, or {count} for the inner waypoints, has {len(given)}")
+    per_corner: Sequence[Any] = [radius] * count if np.ndim(radius) == 0 else list(radius)
+    if len(per_corner) != count:
+        flaws.add("radius", f"must be one number, or {count} for the inner waypoints, has {len(per_corner)}")
     allowed = Bounds(positive=True, remedy="or rest at the waypoints: give no radius")
-    for k, value in enumerate(given):
+    for k, value in enumerate(per_corner):
         allowed.check(flaws, f"radius[{k}]", value, "m")
     flaws.raise_if_any("waypoints")
-    radii = np.asarray(given, float)
+    radii = np.asarray(per_corner, float)
     # Lines between the corners, and blends where they turn.
     legs = np.diff(corners, axis=0)
     lengths = np.linalg.norm(legs, axis=1)

@@ -97,10 +97,10 @@ class NominalTool:
     __name__ = "nominal_tool"
 
     def __call__(self, positions: Any) -> Any:
-        given = positions if isinstance(positions, (tuple, list)) else (positions,)
+        entries = positions if isinstance(positions, (tuple, list)) else (positions,)
         p: tuple[Any, ...] = self.tip
         for k in reversed(range(len(self.axes))):
-            p = self._moved(k, given[k], p)
+            p = self._moved(k, entries[k], p)
         return dict(zip("xyz", p, strict=True))
 
     def _moved(self, k: int, q: Any, p: tuple[Any, ...]) -> tuple[Any, ...]:

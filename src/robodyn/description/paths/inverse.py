@@ -319,9 +319,9 @@ def wrap(angle: Any, periodic: Any = True) -> np.ndarray:
     return np.where(periodic, -((np.pi - angle) % (2 * np.pi) - np.pi), angle)
 
 
-def _distinct(arm: SerialArm, found: np.ndarray) -> np.ndarray:
-    kept: list[np.ndarray] = []
-    for q in found:
-        if all(np.max(np.abs(wrap(q - other, arm.periodic) / arm.scale)) > ALIKE for other in kept):
-            kept.append(q)
-    return np.array(kept).reshape(-1, arm.n)
+def _distinct(arm: SerialArm, solutions: np.ndarray) -> np.ndarray:
+    distinct: list[np.ndarray] = []
+    for q in solutions:
+        if all(np.max(np.abs(wrap(q - other, arm.periodic) / arm.scale)) > ALIKE for other in distinct):
+            distinct.append(q)
+    return np.array(distinct).reshape(-1, arm.n)

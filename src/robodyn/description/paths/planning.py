@@ -628,14 +628,14 @@ def _arm_for(flaws: FlawList, arm: SerialArm, path: CartesianPath, free: Any) ->
     return arm if flaws.found else arm.leave_free(names)
 
 
-def _positions(flaws: FlawList, key: str, given: Any, arm: SerialArm) -> Any:
+def _positions(flaws: FlawList, key: str, positions: Any, arm: SerialArm) -> Any:
     """Joint positions as a list, from one or from values by joint."""
-    if given is None or not isinstance(given, Mapping):
-        if given is not None:
-            check_vector(flaws, key, given, arm.n)
-        return given
-    flaws.add_unknown(given, arm.joints, "is no joint of the arm", key)
-    return [given.get(name, 0.0) for name in arm.joints]
+    if positions is None or not isinstance(positions, Mapping):
+        if positions is not None:
+            check_vector(flaws, key, positions, arm.n)
+        return positions
+    flaws.add_unknown(positions, arm.joints, "is no joint of the arm", key)
+    return [positions.get(name, 0.0) for name in arm.joints]
 
 
 def _check_prefer(flaws: FlawList, arm: SerialArm, prefer: Any) -> None:
@@ -653,16 +653,16 @@ def _check_prefer(flaws: FlawList, arm: SerialArm, prefer: Any) -> None:
 
 
 def _profile(flaws: FlawList, speed: Any, acceleration: Any, jerk: Any) -> dict[str, float] | None:
-    given = {"speed": speed, "acceleration": acceleration, "jerk": jerk}
-    for key, value in given.items():
+    profile = {"speed": speed, "acceleration": acceleration, "jerk": jerk}
+    for key, value in profile.items():
         if value is not None:
             Bounds(positive=True, infinite=key == "jerk").check(flaws, key, value, "")
-    if all(value is None for value in given.values()):
+    if all(value is None for value in profile.values()):
         return None
     for key in ("speed", "acceleration"):
-        if given[key] is None:
+        if profile[key] is None:
             flaws.add(key, "is missing", "speed and acceleration go together")
-    return given | {"jerk": np.inf if jerk is None else jerk}
+    return profile | {"jerk": np.inf if jerk is None else jerk}
 
 
 def _check_numbers(flaws: FlawList, near: Any, branch: Any, spacing: Any, singular: Any) -> None:

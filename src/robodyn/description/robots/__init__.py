@@ -9,7 +9,7 @@ from robodyn.base.errors import Flaw, ModelError, refuse_word
 from robodyn.base.untrusted import Unreadable
 from robodyn.description.model import Machine
 from robodyn.description.robots.building import Robot, RobotDraft, build_machine
-from robodyn.description.robots.links import MeshFiles
+from robodyn.description.robots.links import MeshFiles, copy_meshes
 from robodyn.description.robots.sdf import read_sdf
 from robodyn.description.robots.urdf import read_urdf
 from robodyn.description.robots.writing import export_robot
@@ -22,7 +22,7 @@ from robodyn.description.robots.xml_tree import (
     parse_xml,
 )
 
-__all__ = ["BalanceSheet", "Robot", "export_robot", "import_robot", "read_robot"]
+__all__ = ["BalanceSheet", "Robot", "copy_meshes", "export_robot", "import_robot", "read_robot"]
 
 BASES = ("fixed", "free", "planar")
 XACRO = ".xacro"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 from robodyn.base.errors import FlawList, ModelError
 from robodyn.base.spatial import Pose, from_quaternion, from_rpy
 from robodyn.base.untrusted import MEGABYTE, MOST_OF_A_MESH
+from robodyn.description.model import Machine
 from robodyn.description.model.body import MESHES, BoxLook, CapsuleLook, CylinderLook, Look, MeshLook, SphereLook
 from robodyn.description.model.numbers import as_floats
 from robodyn.description.robots.building import LinkDraft, distinct, rotated_inertia, usable_name
@@ -151,6 +153,28 @@ class MeshFiles:
                 yield folder
             if (folder / name).is_dir():
                 yield (folder / name).resolve()
+
+
+def copy_meshes(machine: Machine, path: Path) -> tuple[Machine, list[Path]]:
+    """A machine that draws copies of its meshes, each once, in a folder beside a file that is written; the copies."""
+    if machine.mechanism is None:
+        return machine, []
+    folder = path.absolute().parent / f"{path.stem}_meshes"
+    copies: dict[str, Path] = {}
+
+    def copied(look: Look) -> Look:
+        if not isinstance(look, MeshLook):
+            return look
+        source = Path(look.file)
+        if look.file not in copies:
+            # Meshes of several folders may have one name.
+            stem = distinct(source.stem, [copy.stem for copy in copies.values()])
+            folder.mkdir(exist_ok=True)
+            copies[look.file] = Path(shutil.copyfile(source, folder / f"{stem}{source.suffix}"))
+        return look.replaced(file=str(copies[look.file]))
+
+    bodies = [body.replaced(looks=tuple(map(copied, body.looks))) for body in machine.mechanism.bodies]
+    return machine.replaced(mechanism=machine.mechanism.replaced(bodies=tuple(bodies))), list(copies.values())
 
 
 def _find_home(file: Path) -> Path:

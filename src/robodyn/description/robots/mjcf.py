@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import struct
+import tomllib
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +41,16 @@ from robodyn.description.robots.building import (
     usable_name,
 )
 from robodyn.description.robots.links import MeshFiles, colour_of, make_look
-from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, load_xml
+from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, load_xml, xml_text
 
 # --------------------------------------------------------------------------------------------------
 # MJCF sources: which elements do a file and those it includes hold, and what does MuJoCo's compiler make of them?
 
 
 MOST_FILES = 50
+MOST_REFUSED = 10
+"""Problems of MuJoCo's compiler that are looked for."""
+REFUSED = "MuJoCo's compiler refuses it: "
 MASSES = ("body_mass", "body_inertia", "body_ipos", "body_iquat")
 STAND_INS = (".obj", ".stl")
 FACES = ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2))
@@ -105,35 +112,74 @@ def _find_include(
     return None
 
 
-def compile_model(file: Path, root: XmlElement | None = None) -> Any:
+def compile_model(file: Path, root: XmlElement) -> Any:
     """The model that MuJoCo's own compiler makes of a file.
 
     Args:
-        root: its elements: a mesh that is missing, and from which nothing but looks is made, is then replaced.
+        root: its elements: a mesh that is missing, and from which nothing but looks is made, is replaced.
 
     Raises:
-        Unreadable: where it refuses, or is not installed.
+        ModelError: with all that MuJoCo refuses.
+        Unreadable: where it is not installed.
     """
     try:
         import mujoco
     except ImportError as error:
         raise Unreadable("is MJCF, which needs MuJoCo: pip install 'robodyn[mujoco]'") from error
+    missing = find_missing(root, file)
+
+    def compiled(size: float, text: str = "") -> Any:
+        # A text stands in place of the file of its name.
+        given = stand_ins(missing, size) | ({str(file): text.encode()} if text else {})
+        return mujoco.MjModel.from_xml_path(str(file), given)
+
     previous = mujoco.get_mju_user_warning()
     # By itself MuJoCo prints what it warns of, and writes it to a file in the current folder.
     mujoco.set_mju_user_warning(lambda text: warnings.warn(f"MuJoCo: {text}", stacklevel=2))
-    missing = find_missing(root, file) if root else {}
     try:
         # Two sizes of what replaces meshes: where masses are the same, the meshes are looks alone.
-        sizes = (1.0, 0.5) if missing else (1.0,)
-        models = [mujoco.MjModel.from_xml_path(str(file), stand_ins(missing, size)) for size in sizes]
+        models = [compiled(size) for size in ((1.0, 0.5) if missing else (1.0,))]
     except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
-        raise Unreadable(f"MuJoCo's compiler refuses it: {str(error).strip()}") from error
+        find_refused(str(error), root, compiled).raise_if_any()
+        raise Unreadable(f"{REFUSED}{str(error).strip()}") from error
     finally:
         mujoco.set_mju_user_warning(previous)
     if any(np.any(getattr(models[0], table) != getattr(models[-1], table)) for table in MASSES):
         lines = ", ".join(f"'{name}' (line {line})" for name, line in missing.items())
         raise Unreadable(f"makes inertias of meshes that are not there: {lines}; put them there")
     return models[0]
+
+
+def find_refused(message: str, root: XmlElement, compiled: Callable[[float, str], Any]) -> FlawList:
+    """All that MuJoCo's compiler refuses: it stops at the first problem, whose element is left out to see the next.
+
+    What follows from an element that is left out, in those around it or by its name, is no problem of the file's own.
+    """
+    import mujoco
+
+    flaws, left_out, around, names = FlawList(), list[XmlElement](), set[int](), set[str]()
+    while message and len(left_out) < MOST_REFUSED:
+        # It names a line, and the tag in one way or another.
+        line = re.search(r"line (\d+)", message)
+        there = [one for one in root.walk() if line and str(one.line) == line[1] and one not in left_out]
+        if not there:
+            break
+        words = re.findall(r"\w+", message)
+        element = next((one for one in there if one.tag in words), there[0])
+        if id(element) not in around and not any(f"'{name}'" in message for name in names):
+            flaws.add(element.place, f"{REFUSED}{message.partition('Element')[0].strip()}")
+        left_out.append(element)
+        for inner in element.walk():
+            names |= {value for key, value in inner.attributes.items() if key in ("name", "class")}
+        while element.parent is not None:
+            element = element.parent
+            around.add(id(element))
+        try:
+            compiled(1.0, xml_text(root, left_out))
+            message = ""
+        except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
+            message = str(error)
+    return flaws
 
 
 def find_missing(root: XmlElement, file: Path) -> dict[str, int]:
@@ -203,148 +249,43 @@ def parts_of(body: XmlElement, tags: tuple[str, ...]) -> Iterator[XmlElement]:
 
 # --------------------------------------------------------------------------------------------------
 # Account of MJCF: what becomes of the elements and attributes of a model, by their tags?
-#
-# Numbers come from MuJoCo's compiled model, so that defaults, includes, units and frames are as MuJoCo itself takes
-# them.
 
 
-CONTACT = "contacts are not imported: say [contacts] in the scenario's file"
-DRAWN = "is not drawn"
-SOLVER = "belongs to MuJoCo's solver; [solver] sets robodyn's"
-SOFT = "softness of MuJoCo's constraints: robodyn's are exact, limits are watched, `stop_stiffness` gives end stops"
-COMPILED = "by MuJoCo's compiler: units, frames and defaults resolved, SI"
-POSE = "pose R, p [m] by MuJoCo's compiler"
-SHAPE = "inertia of the body by MuJoCo's compiler, where it has no <inertial>; its look"
-START = "position s = q - q_ref: 0 where the model stands; limits are watched, `stop_stiffness` gives end stops"
-MEDIUM = "forces of a fluid around the bodies are left out"
-POSES = ("pos", "quat", "euler", "axisangle", "xyaxes", "zaxis")
-DROPPED = {
-    **dict.fromkeys(["visual", "statistic", "camera", "light", "texture", "skin"], DRAWN),
-    **dict.fromkeys(["hfield", "contact", "pair", "adhesion"], CONTACT),
-    **dict.fromkeys(["composite", "replicate", "attach"], "made into bodies by MuJoCo's compiler"),
-    **dict.fromkeys(["extension", "plugin"], "plugins of MuJoCo are not called"),
-    "size": "sizes of MuJoCo's memory",
-    "sensor": "sensors are added to the machine: say blocks in the scenario's file",
-    "keyframe": "the robot starts where the model stands; [initial] gives other positions",
-    "custom": "has a meaning to MuJoCo's callbacks only",
-    "deformable": "deformable bodies are not imported: [bodies.NAME.beam] and its like describe flexible ones",
-    "flexcomp": "deformable bodies are not imported",
-    "muscle": "muscles have no law in robodyn",
-}
-Fates = dict[str, tuple[str, str]]
-
-
-def _fates(column: str, note: str, keys: str) -> Fates:
-    return dict.fromkeys(keys.split(), (column, note))
-
-
-NAMED = _fates(READ, "", "name class childclass")
-ACTUATOR = NAMED | _fates(
-    CONVERTED,
-    "torque = gear (gain u + bias_0) + gear^2 (bias_1 q + bias_2 v), u the command",
-    "joint tendon gear kp kv gainprm gaintype biasprm biastype dampratio inheritrange",
-)
-ACTUATOR |= _fates(CONVERTED, "a low_pass or limited_integrator", "dyntype dynprm timeconst actrange actlimited")
-ACTUATOR |= _fates(CONVERTED, "a delay of the command", "delay nsample interp")
-ACTUATOR |= _fates(CONVERTED, "limit of the torque: gear times it", "forcerange forcelimited")
-ACTUATOR |= _fates(CONVERTED, "gear^2 times it on the joint", "armature damping")
-ACTUATOR |= _fates(CONVERTED, "the command is 0, or the nearest that it allows", "ctrlrange ctrllimited")
-SOFTNESS = _fates(UNUSED, SOFT, "solreflimit solimplimit solreffriction solimpfriction margin")
-TENDON = NAMED | SOFTNESS | _fates(CONVERTED, "a spring on the coordinate", "stiffness damping springlength")
-TENDON |= _fates(CONVERTED, "range of the coordinate: leaving it ends the run", "range limited")
-TENDON |= _fates(UNUSED, "a law of friction on the coordinate has it", "frictionloss")
-TENDON |= _fates(UNUSED, DRAWN, "width rgba material group")
-KNOWN: dict[str, Fates] = {
-    "mujoco": _fates(READ, "", "model"),
-    **{
-        tag: {}
-        for tag in ["mujocoinclude", "include", "worldbody", "compiler", "asset", "actuator", "equality", "tendon"]
-    },
-    "default": NAMED,
-    "option": _fates(READ, "", "gravity") | _fates(UNUSED, MEDIUM, "density viscosity wind"),
-    "flag": _fates(CONVERTED, "gravity is 0 where it is disabled", "gravity"),
-    "frame": NAMED | _fates(CONVERTED, POSE, " ".join(POSES)),
-    "body": NAMED
-    | _fates(CONVERTED, f"{POSE}; our body's frame stands at the anchor of its last joint", " ".join(POSES))
-    | _fates(CONVERTED, "a constant force at the centre of mass, gravcomp times its weight", "gravcomp"),
-    "inertial": _fates(READ, "", "mass")
-    | _fates(CONVERTED, "I = R diag R^T about the centre of mass [kg m^2]", "diaginertia fullinertia")
-    | _fates(CONVERTED, POSE, " ".join(POSES)),
-    "joint": NAMED
-    | _fates(CONVERTED, COMPILED, "type axis pos damping frictionloss armature springdamper stiffness springref")
-    | _fates(CONVERTED, f"{START} [rad or m]", "range limited ref")
-    | _fates(CONVERTED, "`effort_limit`", "actuatorfrcrange actuatorfrclimited")
-    | SOFTNESS,
-    "freejoint": NAMED,
-    "geom": NAMED
-    | _fates(
-        CONVERTED,
-        SHAPE,
-        f"type size mass density fromto mesh fitscale shellinertia {' '.join(POSES)} material rgba group",
-    )
-    | _fates(UNUSED, CONTACT, "contype conaffinity condim friction solref solimp solmix priority margin gap"),
-    "site": NAMED
-    | _fates(CONVERTED, f"a point of the body; {POSE}", f"{' '.join(POSES)} fromto")
-    | _fates(UNUSED, DRAWN, "type size rgba group material"),
-    "material": NAMED | _fates(CONVERTED, "colour #rrggbb: 255 times each, rounded", "rgba"),
-    "mesh": NAMED | _fates(CONVERTED, f"{SHAPE}: the file's full path", "file scale refpos refquat inertia"),
-    "connect": NAMED
-    | _fates(CONVERTED, "a spherical loop joint between two points", "body1 body2 anchor site1 site2 active"),
-    "weld": NAMED
-    | _fates(CONVERTED, "a fixed loop joint between two points", "body1 body2 anchor relpose site1 site2 active"),
-    "equality/joint": NAMED
-    | _fates(CONVERTED, "s_1 = c_0 + c_1 s_2, s from where the model stands", "joint1 joint2 polycoef active"),
-    "fixed": TENDON | _fates(CONVERTED, "inertia of the coordinate", "armature"),
-    "equality/tendon": NAMED
-    | _fates(CONVERTED, "s_1 = c_0 + c_1 s_2 of sums of joints", "tendon1 tendon2 polycoef active"),
-    "spatial": TENDON,
-    "spatial/site": _fates(READ, "", "site"),
-    "fixed/joint": _fates(CONVERTED, "weight of a joint in the sum", "joint coef"),
-    "dcmotor": ACTUATOR
-    | _fates(
-        CONVERTED,
-        "torque = g K i, L i_dot + R i = u - K g v, or as its controller says; cogging and LuGre on the joint's side",
-        "motorconst resistance nominal inductance lugre cogging saturation thermal input controller",
-    ),
-    "pid": ACTUATOR | _fates(CONVERTED, "gear^2 times the gains of a pid_control", "ki input imax slewmax"),
-    **dict.fromkeys(["general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder"], ACTUATOR),
-}
-REASONS = {
-    "option": SOLVER,
-    "flag": SOLVER,
-    "material": DRAWN,
-}
+@cache
+def fates_by_tag() -> tuple[dict[str, tuple[str, str]], dict[str, dict[str, tuple[str, str]]]]:
+    """Of `mjcf_account.toml`: column and note of elements that count as a whole, and of attributes, by their tags."""
+    text = files("robodyn.description.robots").joinpath("mjcf_account.toml").read_text(encoding="utf-8")
+    tables = tomllib.loads(text)
+    whole = {tag: (row["column"], row["note"]) for row in tables["elements"] for tag in row["tags"].split()}
+    attributes: dict[str, dict[str, tuple[str, str]]] = {}
+    for row in tables["attributes"]:
+        for tag in row["tags"].split():
+            fate = row["column"], row.get("note", "")
+            attributes.setdefault(tag, {}).update(dict.fromkeys(row["keys"].split(), fate))
+    return whole, attributes
 
 
 def account(root: XmlElement) -> None:
     """Put every element and attribute into its column, by its tag; parts that could not be used are marked before."""
+    whole, attributes = fates_by_tag()
     for element in root.walk():
-        for tag, reason in DROPPED.items():
-            if element.tag == tag:
-                element.drop(reason)
-        fates = _known(element)
+        # Joints of tendons and equalities are others than those of bodies.
+        parent = element.parent
+        while parent is not None and parent.tag in TRANSPARENT:
+            parent = parent.parent
+        tags = [f"{parent.tag}/{element.tag}" if parent is not None else "", element.tag]
+        for tag in tags:
+            if tag in whole:
+                column, note = whole[tag]
+                element.drop(note, column)
+        fates = next((attributes[tag] for tag in tags if tag in attributes), None)
         if fates is None:
-            if element.tag in REASONS:
-                element.drop(REASONS[element.tag])
             continue
-        element.fates.setdefault("", (READ, ""))
-        whole = element.fates[""] if element.fates[""][0] == UNUSED else None
+        unused = element.fates.setdefault("", (READ, ""))
         for key in element.attributes:
-            fate = whole or fates.get(key)
-            if fate is None and element.tag == "compiler":
-                fate = (CONVERTED, "applied by MuJoCo's compiler")
-            if fate is None and element.tag in REASONS:
-                fate = (UNUSED, REASONS[element.tag])
+            fate = unused if unused[0] == UNUSED else fates.get(key, fates.get("*"))
             if fate is not None:
                 element.fates.setdefault(key, fate)
-
-
-def _known(element: XmlElement) -> Fates | None:
-    """Fates of an element's attributes; joints of tendons and equalities are others than those of bodies."""
-    parent = element.parent
-    while parent is not None and parent.tag in TRANSPARENT:
-        parent = parent.parent
-    return KNOWN.get(f"{parent.tag}/{element.tag}" if parent is not None else "", KNOWN.get(element.tag))
 
 
 # --------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from robodyn.description.model.body import Look, MeshLook, tensor_of
 from robodyn.description.model.joint import GROUND, Freedom
 from robodyn.description.robots.building import distinct
 from robodyn.description.robots.links import rgb_of
-from robodyn.description.robots.mjcf import HIDDEN, SHAPES
+from robodyn.description.robots.mjcf import HIDDEN
 from robodyn.description.robots.writing import (
     PLACE,
     SIZES,
@@ -45,7 +45,6 @@ ENDLESS = 1e10
 """The other end of a range that has one [rad or m]."""
 VISIBLE = 2
 """Group of geoms that MuJoCo's viewers show, by custom those that touch nothing."""
-TYPES = {name: number for number, name in SHAPES.items()}
 WORDS = {"revolute": "hinge", "prismatic": "slide", "ball": "ball"}
 MOST_FREEDOMS = 6
 """Of one of MuJoCo's bodies."""
@@ -263,7 +262,7 @@ class MjcfWriter(RobotWriter):
     def put_look(self, element: Element, body: Body, look: Look) -> None:
         account = next(e for e in self.part("body", body.name).all("look") if e.attributes["name"] == look.name)
         words: dict[str, str] = {"name": self.own_name(f"{body.name}_{look.name}")}
-        kind: str = look.kind  # type: ignore[attr-defined]
+        kind = look.kind
         if isinstance(look, MeshLook):
             reason = self.unreadable(Path(look.file))
             if reason:

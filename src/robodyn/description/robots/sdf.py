@@ -383,20 +383,33 @@ class SdfReader:
         count = sum(element.tag in ("link", "joint", "frame") for element in self.root.walk())
         if count > MOST_PARTS:
             raise Unreadable(f"has {count} links, joints and frames, at most {MOST_PARTS} are read")
+        for joint in top.all("joint"):
+            self.flaws.add(joint.place, "joins models of a world", "put their links into one model, the joint there")
+        # Frames of a world, and its models, which can stand in each other.
+        frames = Frames(self.flaws)
+        frames.known[WORLD] = Pose.identity()
+        for part in [*top.all("frame"), *models]:
+            part.mark(READ)
+            frames.add(part.take("name") or "", part, "", part.take("attached_to") or "")
         for model in models:
-            prefix = f"{model.attributes.get('name', '')}." if len(models) > 1 else ""
-            self.model(model, prefix)
+            name = model.attributes.get("name", "")
+            place = self.model(model, f"{name}." if len(models) > 1 else "", frames.pose(name))
+            frames.known[name] = place
         for element in self.root.walk():
             if element.tag in REASONS and "" not in element.fates:
                 element.drop(REASONS[element.tag])
         return self.draft
 
-    def model(self, element: XmlElement, prefix: str) -> None:
-        """The links and joints of one model, with those of the models in it."""
-        element.mark(READ)
-        element.take("name")
-        model = _Model(prefix, pose_of(element, self.flaws)[0], Frames(self.flaws))
+    def model(self, element: XmlElement, prefix: str, place: Pose) -> Pose:
+        """The links and joints of one model, with those of the models in it; where it stands.
+
+        Args:
+            place: of the model's own frame, or of the one of its frames that it is placed by.
+        """
+        model = _Model(prefix, place, Frames(self.flaws))
         self.collect(element, "", model)
+        if by := element.take("placement_frame", CONVERTED, "X = X_<pose> X_frame^-1"):
+            model.place = place @ model.frames.pose(scoped("", by)).inverse()
         static = text_of(element, "static") in ("1", "true")
         carriers: dict[str, str] = {}
         for joint in model.joints:
@@ -412,6 +425,7 @@ class SdfReader:
                 self.stand(prefix + name, link_element, model.place @ model.frames.pose(name), static)
         for joint in model.joints:
             self.joint(joint, model, joint.name not in carriers.values())
+        return model.place
 
     def collect(self, element: XmlElement, scope: str, model: _Model) -> None:
         """Named parts of a model and of those in it, whose names are under theirs."""
@@ -441,6 +455,8 @@ class SdfReader:
         for inner in element.all("model"):
             inner.mark(READ)
             name = scoped(scope, inner.take("name") or "model")
+            if inner.take("placement_frame"):
+                self.flaws.add(inner.place, "has a placement_frame within another model", "give its own pose")
             model.frames.add(name, inner, scope)
             self.collect(inner, f"{name}.", model)
         model.joints = [

@@ -420,7 +420,7 @@ class LinkWriter(RobotWriter):
             return
         visual = SubElement(link, "collision" if look.collision else "visual", name=look.name)
         self.place(visual, pose_of(look))
-        kind: str = look.kind  # type: ignore[attr-defined]
+        kind = look.kind
         shape = SubElement(SubElement(visual, "geometry"), kind)
         if isinstance(look, MeshLook):
             self.put_mesh(shape, str(file))

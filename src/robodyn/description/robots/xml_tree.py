@@ -7,10 +7,11 @@ attribute carries its fate, which makes the balance sheet.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
 
 from robodyn.base.errors import FlawList
 from robodyn.base.untrusted import MEGABYTE, Unreadable, read_bytes
@@ -68,11 +69,11 @@ class XmlElement:
         self.mark(column, note, key)
         return self.attributes.get(key)
 
-    def drop(self, reason: str) -> None:
-        """Everything of the element that is in no column yet is not used."""
+    def drop(self, reason: str, column: str = UNUSED) -> None:
+        """Everything of the element that is in no column yet is not used, or in another one."""
         for element in self.walk():
             for key in ("", *element.attributes):
-                element.fates.setdefault(key, (UNUSED, reason))
+                element.fates.setdefault(key, (column, reason))
 
     def all(self, tag: str) -> list[XmlElement]:
         return [child for child in self.children if child.tag == tag]
@@ -107,6 +108,24 @@ def parse_xml(data: bytes | str) -> XmlElement:
         raise Unreadable(f"is not XML: {error}") from error
     assert builder.root is not None
     return builder.root
+
+
+def xml_text(root: XmlElement, without: Sequence[XmlElement] = ()) -> str:
+    """The text of a file's own elements and attributes, those that are included left out, each in its line."""
+    lines: dict[int, list[str]] = {}
+    waiting: list[XmlElement | str] = [root]
+    line = 1
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            lines.setdefault(line, []).append(part)
+        elif not any(part is one for one in without):
+            line = part.line
+            said = "".join(f" {key}={quoteattr(value)}" for key, value in part.attributes.items())
+            lines.setdefault(line, []).append(f"<{part.tag}{said}>")
+            inner = [] if part.tag == "include" else part.children
+            waiting += [f"</{part.tag}>", *reversed(inner)]
+    return "\n".join("".join(lines.get(k, [])) for k in range(1, line + 1))
 
 
 class _Builder:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -253,26 +252,19 @@ class Reduction(Description):
         "Hz", positive=True, default=None, doc="what is faster in the end is left out", absent="nothing is"
     )
     directions: tuple[str, ...] = texts(
-        "direction", default=DIRECTIONS, doc="how nodes can move; in the others they are held"
+        "direction",
+        empty=False,
+        options=DIRECTIONS,
+        default=DIRECTIONS,
+        doc="how nodes can move; in the others they are held",
     )
     stiffening: bool = flag(default=False, doc="whether bent beams get shorter, and so stiffer where they spin or hang")
 
     def check(self, flaws: FlawList) -> None:
-        if not flaws.concern("directions"):
-            self._check_directions(flaws)
         if self.modes is not None and self.frequency is not None:
             flaws.add("modes", "give either modes or frequency", "leave one of them out")
         if self.modes is None and self.frequency is None:
             self.set_fields(modes=DEFAULT_MODES)
-
-    def _check_directions(self, flaws: FlawList) -> None:
-        if not self.directions:
-            flaws.add("directions", "there is none", nearest("", DIRECTIONS))
-        for direction, count in Counter(self.directions).items():
-            if count > 1:
-                flaws.add("directions", f"'{direction}' is there twice")
-            if direction not in DIRECTIONS:
-                flaws.add("directions", f"'{direction}' is unknown", nearest(direction, DIRECTIONS))
 
     def free(self, n_nodes: int, root: int) -> np.ndarray:
         """Numbers of the freedoms left: of all nodes but the root, in the directions given."""

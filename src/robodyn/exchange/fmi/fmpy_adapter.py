@@ -34,7 +34,7 @@ SOON = 1e-6
 DOUBLES = ctypes.POINTER(ctypes.c_double)
 
 
-class Step(NamedTuple):
+class StepEnd(NamedTuple):
     """How a step ended: where [s], and whether the unit wants event mode, or to end the simulation."""
 
     time: float
@@ -122,7 +122,7 @@ class Instance(ABC):
         return (size,) if self.version == 3 else ()
 
     @abstractmethod
-    def step(self, time: float, length: float, forget: bool) -> Step:
+    def step(self, time: float, length: float, forget: bool) -> StepEnd:
         """Go on; forget: whether nobody will go back to before `time`."""
 
     def enter_event_mode(self) -> None:
@@ -154,10 +154,10 @@ class CoSimulation(Instance):
     def enter_step_mode(self) -> None:
         self.unit.enterStepMode()
 
-    def step(self, time: float, length: float, forget: bool) -> Step:
+    def step(self, time: float, length: float, forget: bool) -> StepEnd:
         if self.version == 3:
             event, terminate, early, last = self.unit.doStep(time, length, forget)
-            return Step(last if early or terminate else time + length, bool(event), bool(terminate), bool(early))
+            return StepEnd(last if early or terminate else time + length, bool(event), bool(terminate), bool(early))
         from fmpy import fmi1
 
         try:
@@ -170,8 +170,8 @@ class CoSimulation(Instance):
             except fmi1.FMICallException:
                 # A unit that does not say how far it came is still where the step began.
                 reached = time
-            return Step(reached, terminate=True)
-        return Step(time + length)
+            return StepEnd(reached, terminate=True)
+        return StepEnd(time + length)
 
 
 class ModelExchange(Instance):
@@ -227,7 +227,7 @@ class ModelExchange(Instance):
         """Say that a step has been completed; returned: whether the unit wants event mode, or to end the simulation."""
         return self.unit.completedIntegratorStep(forget)
 
-    def step(self, time: float, length: float, forget: bool) -> Step:
+    def step(self, time: float, length: float, forget: bool) -> StepEnd:
         """To the end, or to the first event."""
         from scipy.integrate import Radau
 
@@ -256,8 +256,8 @@ class ModelExchange(Instance):
             begin = float(solver.t)
             enter, terminate = self.complete(forget)
             if event or enter or terminate:
-                return Step(reached, event or enter, terminate, early=reached < end)
-        return Step(end)
+                return StepEnd(reached, event or enter, terminate, early=reached < end)
+        return StepEnd(end)
 
     def _locate(self, states: Any, signs: Array, before: float, after: float) -> float:
         """The first float between two times at which a sign has changed; the unit is left there."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from robodyn.analysis.key_results import KeyResult, capitalise, key_results, path_limit, share_causes
 from robodyn.base.errors import nearest
+from robodyn.base.units import show_number
 from robodyn.computation.results import Outcome, Run
 
 from .machine import read_geometry, read_machine, read_path
@@ -269,7 +270,9 @@ def describe_certificate(run: Run) -> Plain:
     rows = []
     for check in run.certificate:
         name = f"{check.name} ({check.subject})" if check.subject else check.name
-        rows.append([name, f"{check.value:.3g}", f"{check.limit:.3g} {check.unit}".rstrip(), check.ok])
+        rows.append(
+            [name, show_number(check.value, 3), f"{show_number(check.limit, 3)} {check.unit}".rstrip(), check.ok]
+        )
     bars = run.errors.bars.items() if run.errors else ()
     return {
         "checks": rows,

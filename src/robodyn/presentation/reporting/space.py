@@ -276,7 +276,7 @@ def _way(run: Run, point: str, span: Span) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class FollowedPath:
+class PathSignals:
     """The path that a point should follow: signals of its place on it and its distance, and its tables by length."""
 
     point: str
@@ -285,13 +285,13 @@ class FollowedPath:
     law: Mapping[str, Any]
 
 
-def find_followed_path(run: Run) -> FollowedPath | None:
+def find_followed_path(run: Run) -> PathSignals | None:
     """The path from which a run measures a deviation, where its signals are recorded."""
     for block in (run.provenance.description.get("machine") or {}).get("blocks") or ():
         law, inputs = block.get("law"), block.get("inputs") or {}
         if block["name"] == DEVIATION and isinstance(law, dict) and law.get("type") == "PathDeviation":
             point = str(inputs["x"]).removesuffix(_COORDINATES[0])
-            found = FollowedPath(point, str(inputs["s"]), f"{DEVIATION}.distance", law)
+            found = PathSignals(point, str(inputs["s"]), f"{DEVIATION}.distance", law)
             return found if {found.way, found.distance} <= set(run.names) else None
     return None
 

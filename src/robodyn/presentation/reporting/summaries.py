@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.units import show_quantities, show_quantity
+from robodyn.base.units import ROUNDING, show_number, show_quantities, show_quantity
 
 from .displays import Display, DisplayFigure, Part, Table, shows, to_text
-from .runs import draw_signal, draw_signals
+from .runs import draw_signal, draw_signals, quantity
 
 if TYPE_CHECKING:
     from robodyn.analysis.key_results import KeyResult
@@ -156,8 +156,15 @@ def show_value(value: object) -> str:
 
 
 def list_starts(found: Mapping[str, tuple[float, float]]) -> list[str]:
-    """Start values that were found, each with what was described."""
-    lines = [f"start {name}: {given:.6g} described, {new:.6g} found" for name, (given, new) in found.items()]
+    """Start values that were found and are not what was described, each beside it."""
+    sizes: dict[str, float] = {}
+    for name, pair in found.items():
+        sizes[quantity(name)] = max(sizes.get(quantity(name), 0.0), *map(abs, pair))
+    lines = []
+    for name, (given, new) in found.items():
+        # Rounding moves what stays as it is, too.
+        if abs(new - given) > ROUNDING * sizes[quantity(name)]:
+            lines.append(f"start {name}: {show_number(given, 6)} described, {show_number(new, 6)} found")
     more = len(lines) - MOST_STARTS
     return [*lines[:MOST_STARTS], f"and {more} more start values found"] if more > 0 else lines
 

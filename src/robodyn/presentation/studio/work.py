@@ -142,7 +142,9 @@ def answer_job(call: Call) -> None:
         stream.flush()
 
     def tell(text: str, share: float | None = None) -> None:
-        send({"progress": text, "share": share})
+        # The end of one of several steps is nothing to say: readers take the last message for the job's own end.
+        if text:
+            send({"progress": text, "share": share})
 
     spec = json.loads(sys.stdin.readline())
     threading.Thread(target=_watch, daemon=True).start()

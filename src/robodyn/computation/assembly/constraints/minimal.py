@@ -27,6 +27,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
+from robodyn.base.symbolic import to_column
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly.constraints.redundancy import Evaluated, close, to_arrays
 from robodyn.computation.assembly.declarations import Ending, Guard, MemoryInfo
@@ -98,7 +99,7 @@ def make_minimal(system: System) -> System:
     begins = ca.substitute(begins, x[: n + n_v], ca.vertcat(*followed))
     # R_jj small beside the gradients: the dependent joints would run away.
     size = ca.sqrt(ca.sumsqr(equations.slopes) / len(dependent))
-    smallest = ca.mmin(ca.vertcat(*(ca.fabs(R[j, j]) for j in range(len(dependent)))))
+    smallest = ca.mmin(to_column(ca.fabs(R[j, j]) for j in range(len(dependent))))
     ends = Guard(END, -1, Ending.SINGULAR), smallest / size - SINGULAR
     return _follow_within(system, followed, ca.SX(0, 1), [ends], {START: begins})
 
@@ -124,7 +125,7 @@ def _switch_charts(system: System, equations: LoopEquations, dependent: tuple[in
         rest, best = rest - unit @ (unit.T @ rest), best + taken
     ratio = _determinant(squared(mask)) / _determinant(squared(best))
     # How far the dependent joints are from no longer following; negative beyond.
-    pivots = ca.vertcat(*(1 / inverse for inverse in factors.inverse_diagonal))
+    pivots = to_column(1 / inverse for inverse in factors.inverse_diagonal)
     margin = ca.mmin(pivots) / (ca.sumsqr(H) / H.shape[0]) - SINGULAR**2
 
     x, m, switch = system.symbols.x, system.symbols.m, f"action:{SWITCH}"
@@ -153,15 +154,15 @@ def _follow_within(
         followed: q and v; mask: further memory, that tasks and other actions leave as it is.
         guards, actions: further ones.
     """
-    found, x, m, n = system.expressions, system.symbols.x, system.symbols.m, system.n_q + system.n_v
-    columns = ca.substitute([getattr(found, name) for name in WITHIN], [x[:n]], [ca.vertcat(*followed)])
+    original, x, m, n = system.expressions, system.symbols.x, system.symbols.m, system.n_q + system.n_v
+    columns = ca.substitute([getattr(original, name) for name in WITHIN], [x[:n]], [ca.vertcat(*followed)])
     expressions = replace(
-        found,
+        original,
         **dict(zip(WITHIN, columns, strict=True)),  # type: ignore[arg-type]
-        guards=ca.vertcat(found.guards, *(value for _, value in guards)),
+        guards=ca.vertcat(original.guards, *(value for _, value in guards)),
         projection=ca.vertcat(*followed, x[n:], m, mask),
-        updates={name: ca.vertcat(column, mask) for name, column in found.updates.items()},
-        actions={name: ca.vertcat(column, mask) for name, column in found.actions.items()} | dict(actions),
+        updates={name: ca.vertcat(column, mask) for name, column in original.updates.items()},
+        actions={name: ca.vertcat(column, mask) for name, column in original.actions.items()} | dict(actions),
     )
     discrete = system.discrete
     watched = (*discrete.guards, *(guard for guard, _ in guards))
@@ -190,8 +191,8 @@ def _solve_upper(R: ca.SX, b: ca.SX) -> ca.SX:
     x: list[ca.SX] = []
     n = b.numel()
     for i in reversed(range(n)):
-        known = sum((R[i, j] * x[n - 1 - j] for j in range(i + 1, n)), ca.SX(0))
-        x.append((b[i] - known) / R[i, i])
+        rest = sum((R[i, j] * x[n - 1 - j] for j in range(i + 1, n)), ca.SX(0))
+        x.append((b[i] - rest) / R[i, i])
     return ca.vertcat(*reversed(x))
 
 

@@ -129,13 +129,13 @@ def find_redundant(motion: Motion, equations: Sequence[ConstraintEquation], stea
     return replace(redundancy, null_forces=null_forces, warnings=(*warnings, _describe(len(equations), redundancy)))
 
 
-def _agree(found: Iterable[Sequence[int]]) -> tuple[int, ...]:
+def _agree(rows_at: Iterable[Sequence[int]]) -> tuple[int, ...]:
     """What is found at all positions."""
-    return tuple(sorted(set.intersection(*map(set, found))))
+    return tuple(sorted(set.intersection(*map(set, rows_at))))
 
 
-def _describe(count: int, found: Redundancy) -> str:
-    left_out, spare, undetermined = found.left_out, found.spare, found.undetermined
+def _describe(count: int, redundancy: Redundancy) -> str:
+    left_out, spare, undetermined = redundancy.left_out, redundancy.spare, redundancy.undetermined
     sentence = f"{len(left_out) + spare} of {count} constraint equations follow from the others"
     if spare:
         sentence += f", {spare} of them in a way that changes with the position, so that these stay"
@@ -185,8 +185,8 @@ def _numeric(motion: Motion, equations: Sequence[ConstraintEquation]) -> Callabl
     """
     rows = [ca.SX(0) if isinstance(e.constraint, PrescribedMotion) else e.h for e in equations]
     h = ca.vertcat(*rows)
-    by_positions = ca.jacobian(ca.vertcat(*(e.h for e in equations)), motion.q)
-    gradients = ca.jacobian(ca.vertcat(*(e.h_dot for e in equations)), motion.v)
+    by_positions = ca.jacobian(to_column(e.h for e in equations), motion.q)
+    gradients = ca.jacobian(to_column(e.h_dot for e in equations), motion.v)
     values = motion.context.values
     inputs = [motion.q, motion.context.time, to_column(values.symbols)]
     function = spell_out(ca.Function("equations", inputs, [h, by_positions, gradients], {"allow_free": True}))
@@ -207,10 +207,10 @@ def _sizes(motion: Motion, equations: Sequence[ConstraintEquation]) -> np.ndarra
     return np.array([motion.context.size.length if e.unit == "N" else 1.0 for e in equations])
 
 
-def to_arrays(found: Sequence[ca.DM]) -> Evaluated:
+def to_arrays(matrices: Sequence[ca.DM]) -> Evaluated:
     """Residuals and gradients as dense arrays; most of their entries are zeros, which CasADi need not list."""
-    h, by_positions, gradients = (np.zeros(value.shape) for value in found)
-    for array, value in zip((h, by_positions, gradients), found, strict=True):
+    h, by_positions, gradients = (np.zeros(value.shape) for value in matrices)
+    for array, value in zip((h, by_positions, gradients), matrices, strict=True):
         array[value.sparsity().get_triplet()] = value.nonzeros()
     return h.ravel(), by_positions, gradients
 
@@ -323,12 +323,12 @@ def _share_forces(motion: Motion, constrained: Constrained, lam: ca.SX) -> list[
             # Compliance has shared them so, but for what errors of the motion add: H^T does not see that.
             lam = constrained.carry(constrained.H.T @ lam)
         return [*idle, *zip(constrained.equations, ca.vertsplit(lam), strict=True)]
-    H_d, k = ca.jacobian(ca.vertcat(*(e.h_dot for e in shared)), motion.v), len(constrained.equations)
+    H_d, k = ca.jacobian(to_column(e.h_dot for e in shared), motion.v), len(constrained.equations)
     w = _weigh(constrained, shared, H_d)
     # Column d: the forces of the equations that stay which do to the joints what equation d does.
     C_T = ca.horzcat(*(constrained.carry(H_d[d, :].T) for d in range(len(shared))))
     # What does not hold takes no part.
-    C_T = C_T @ ca.diag(ca.vertcat(*(where(e.active, 1.0, 0.0) for e in shared)))
+    C_T = C_T @ ca.diag(to_column(where(e.active, 1.0, 0.0) for e in shared))
     # Normal equations of the weighted least squares: (C w C^T + w_d) mu = C w lam_0.
     normal = C_T.T @ ca.diag(w[:k]) @ C_T + ca.diag(w[k:])
     mu = ca.SX(solve_ldl(ldl(normal), ca.vertsplit(C_T.T @ (w[:k] * lam))))
@@ -349,4 +349,4 @@ def mean_mobility(equations: Sequence[ConstraintEquation], mobilities: Sequence[
     for equation, mobility in zip(equations, mobilities, strict=True):
         total[equation.unit] = total.get(equation.unit, ca.SX(0)) + mobility
     count = Counter(equation.unit for equation in equations)
-    return ca.vertcat(*(total[equation.unit] / count[equation.unit] for equation in equations))
+    return to_column(total[equation.unit] / count[equation.unit] for equation in equations)

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.spatial import perpendicular_to
-from robodyn.base.symbolic import absolute, maximum, sqrt, where
+from robodyn.base.symbolic import absolute, maximum, sqrt, to_column, where
 from robodyn.computation.assembly.constraints.redundancy import (
     Redundancy,
     define_constraint_forces,
@@ -197,7 +197,7 @@ class Constrained(Rows):
     @property
     def returning(self) -> ca.SX:
         """h'' + 2 p h' + p^2 h = 0 (Baumgarte 1972)."""
-        return ca.vertcat(*(2 * self.pole * e.h_dot + self.pole**2 * e.h for e in self.equations))
+        return to_column(2 * self.pole * e.h_dot + self.pole**2 * e.h for e in self.equations)
 
     def accelerate(self, b: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Joint accelerations under b = tau - c, and the forces that keep the constraints."""
@@ -233,17 +233,21 @@ def declare_constraints(context: Context) -> Contribution:
     return merge(parts)
 
 
-def constrain(motion: Motion, solve: Solve, known: Contribution) -> tuple[Motion, Constrained | None, Contribution]:
+def constrain(
+    motion: Motion, solve: Solve, contributions: Contribution
+) -> tuple[Motion, Constrained | None, Contribution]:
     """Trace all equations, leave out those that follow from others, and factorise.
 
     Args:
-        solve: M^-1; known: whatever may switch constraints, and units of coordinates.
+        solve: M^-1; contributions: whatever may switch constraints, and units of coordinates.
 
     Returns:
         The motion, with a position that meets the constraints; None where there are none to keep; warnings.
     """
     flaws, bindings = motion.context.flaws, dict[str, Binding]()
-    traced = [e for c in motion.context.scenario.machine.all_constraints for e in _trace(motion, c, known, bindings)]
+    traced = [
+        e for c in motion.context.scenario.machine.all_constraints for e in _trace(motion, c, contributions, bindings)
+    ]
     read = Contribution(read=(bindings,))
     if not traced or flaws.found:
         return motion, None, read
@@ -258,10 +262,10 @@ def constrain(motion: Motion, solve: Solve, known: Contribution) -> tuple[Motion
         for name in dict.fromkeys(e.constraint.name for e in traced):
             flaws.add(f"constraints.{name}", "has no effect: it holds whatever the joints do", "leave it out")
         return motion, None, read
-    H = ca.jacobian(ca.vertcat(*(e.h_dot for e in equations)), motion.v)
+    H = ca.jacobian(to_column(e.h_dot for e in equations), motion.v)
     # S = H M^-1 H^T, by one solution with the mass matrix for each row.
     mobility = build_mobility(solve, H, lambda own: STIFFER * COMPLIANCE * mean_mobility(equations, ca.vertsplit(own)))
-    active, drift = ca.vertcat(*(e.active for e in equations)), ca.vertcat(*(e.drift for e in equations))
+    active, drift = to_column(e.active for e in equations), to_column(e.drift for e in equations)
     left_out = tuple(e for e in traced if e.force in redundancy.left_out)
     own = (equations, solve, ca.SX(_choose_pole(motion)), left_out, redundancy, bindings)
     return motion, Constrained(mobility, active, drift, *own), read
@@ -293,7 +297,7 @@ def _choose_pole(motion: Motion) -> Any:
     if scenario.constraint_method.pole is not None:
         return motion.context.values["constraint_method.pole"]
     # Chosen where it is not given: faster than what moves, slower than what the solver can follow.
-    places = ca.vertcat(*(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in motion.poses))
+    places = to_column(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in motion.poses)
     reach = float(np.max(motion.values_at_start(places), initial=0.0))
     size = reach if reach > AT_ORIGIN * motion.context.size.length else motion.size
     fall = float(np.linalg.norm(np.asarray(motion.mechanism.gravity)))
@@ -301,7 +305,7 @@ def _choose_pole(motion: Motion) -> Any:
 
 
 def _trace(
-    motion: Motion, constraint: Constraint, known: Contribution, bindings: dict[str, Binding]
+    motion: Motion, constraint: Constraint, contributions: Contribution, bindings: dict[str, Binding]
 ) -> list[ConstraintEquation]:
     equations = []
     targets: list[ca.SX | float] = [0.0, 0.0, 0.0]
@@ -318,7 +322,11 @@ def _trace(
     for name, (h, rate) in zip(constraint.equations, traced, strict=True):
         h_dot = _rate(motion, h) if rate is None else rate
         drift = _rate(motion, h_dot)
-        kind = (f"{constraint.name}.{name}", _force_unit(constraint, name, known), _activity(constraint, known))
+        kind = (
+            f"{constraint.name}.{name}",
+            _force_unit(constraint, name, contributions),
+            _activity(constraint, contributions),
+        )
         equations.append(ConstraintEquation(constraint, *kind, h - targets[0], h_dot - targets[1], drift - targets[2]))
     return equations
 
@@ -328,21 +336,23 @@ def _rate(motion: Motion, value: ca.SX) -> ca.SX:
     return ca.jtimes(value, motion.q, motion.q_dot) + ca.jacobian(value, motion.context.time)
 
 
-def _activity(constraint: Constraint, known: Contribution) -> ca.SX:
+def _activity(constraint: Constraint, contributions: Contribution) -> ca.SX:
     """Whether a constraint holds: a constant unless some event can change it."""
     name = f"{constraint.name}.active"
-    python = any(guard.call is not None for guard, _ in known.guards)
-    changed = python or any(name in update for update in (*known.updates.values(), *known.actions.values()))
-    start = next(info.start for info in known.memory if info.name == name)
-    return known.symbols[name] > 0.5 if changed else ca.SX(float(start > 0.5))
+    python = any(guard.call is not None for guard, _ in contributions.guards)
+    changed = python or any(
+        name in update for update in (*contributions.updates.values(), *contributions.actions.values())
+    )
+    start = next(info.start for info in contributions.memory if info.name == name)
+    return contributions.symbols[name] > 0.5 if changed else ca.SX(float(start > 0.5))
 
 
-def _force_unit(constraint: Constraint, force: str, known: Contribution) -> str:
+def _force_unit(constraint: Constraint, force: str, contributions: Contribution) -> str:
     """That of a force is N, of a torque N m; of coordinates of both kinds together there is none."""
     if isinstance(constraint, (LoopJoint, Rod, Wheel)):
         return "N m" if force.startswith("torque") else "N"
     of = (constraint.of,) if isinstance(constraint, PrescribedMotion) else constraint.of
-    units = {FORCE[known.signals[f"{name}.position"].unit] for name in of}
+    units = {FORCE[contributions.signals[f"{name}.position"].unit] for name in of}
     return units.pop() if len(units) == 1 else ""
 
 
@@ -366,29 +376,9 @@ def trace_constraint_signals(motion: Motion, constrained: Constrained, lam: ca.S
     )
 
 
-@dataclass(frozen=True)
-class ConstraintResiduals:
-    """Of all constraint equations: h, h', the drift of h'', and whether each holds."""
-
-    h: tuple[Deferred, ...] = ()
-    h_dot: tuple[Deferred, ...] = ()
-    drift: tuple[Deferred, ...] = ()
-    active: tuple[Deferred, ...] = ()
-
-
-def express_residuals(equations: Sequence[ConstraintEquation], bindings: Bindings) -> ConstraintResiduals:
-    """Zero of equations that do not hold."""
-    return ConstraintResiduals(
-        h=tuple(Deferred(where(e.active, e.h, 0.0), bindings) for e in equations),
-        h_dot=tuple(Deferred(where(e.active, e.h_dot, 0.0), bindings) for e in equations),
-        drift=tuple(Deferred(ca.SX(where(e.active, e.drift, 0.0)), bindings) for e in equations),
-        active=tuple(Deferred(where(e.active, 1.0, 0.0), {}) for e in equations),
-    )
-
-
 def _close(motion: Motion, constrained: Constrained, bindings: Bindings) -> Contribution:
     """A constraint that begins to hold stops what moves against it: an impact without rebound."""
-    rates = ca.vertcat(*(e.h_dot for e in constrained.equations))
+    rates = to_column(e.h_dot for e in constrained.equations)
     switched = {e.constraint.name: e.active for e in constrained.equations if not e.active.is_constant()}
     if not switched:
         return Contribution()
@@ -403,8 +393,8 @@ def _close(motion: Motion, constrained: Constrained, bindings: Bindings) -> Cont
 
 def project_on(motion: Motion, constrained: Constrained, bindings: Bindings) -> dict[str, Deferred]:
     """Positions and velocities put back on the constraints: two simplified Newton steps each."""
-    h = ca.vertcat(*(e.h for e in constrained.equations))
-    h_dot = ca.vertcat(*(e.h_dot for e in constrained.equations))
+    h = to_column(e.h for e in constrained.equations)
+    h_dot = to_column(e.h_dot for e in constrained.equations)
     q, v = motion.q, motion.v
     # M^-1-weighted Newton: the nearest positions in kinetic energy on h = 0, then velocities on h' = 0.
     for _ in range(2):

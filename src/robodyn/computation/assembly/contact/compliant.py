@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any
 
 import casadi as ca
 
@@ -31,11 +31,6 @@ from robodyn.description.model.numbers import XYZ
 
 SIGNALS = {"gap": "m", "slip": "m/s", "active": "", "power": "W", "force.normal": "N"}
 SIGNALS |= {f"force.{axis}": "N" for axis in XYZ}
-
-
-class HasName(Protocol):
-    @property
-    def name(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -83,7 +78,7 @@ def _push(context: Context, contact_point: ContactPoint) -> tuple[ContactForce |
     contact = contact_point.contact
     assert isinstance(contact, Contact)
     # Which side of the surface it is on is memory, switched by located events, not by the sign of a gap near zero.
-    info, side = info_of(function_of(contact.law)), own_name(contact_point, "side")
+    info, side = info_of(function_of(contact.law)), f"{contact_point.name}.side"
     memory = merge(declare_memory(MemoryInfo(side, "", 0.0, hidden=True)) for _ in info.located)
     sides = {name: memory.symbols[side] for name in info.located.values()}  # noqa: C420  none is declared without any
     # The law knows depth and its rate, friction the slips and the normal force.
@@ -106,19 +101,15 @@ def _push(context: Context, contact_point: ContactPoint) -> tuple[ContactForce |
             return None, merge(parts)
         force = force + rubbed["force1"] * contact_point.tangents[0] + rubbed["force2"] * contact_point.tangents[1]
         states = info_of(function_of(contact.friction)).states
-        resets = {own_name(contact_point, name): Deferred(ca.SX(0), {}) for name in states}
+        resets = {f"{contact_point.name}.{name}": Deferred(ca.SX(0), {}) for name in states}
     parts += [_guard(contact_point, sides[name], normal[output], resets) for output, name in info.located.items()]
     return ContactForce(contact_point, normal["force"], force, active), merge(parts)
-
-
-def own_name(contact_point: HasName, name: str) -> str:
-    return f"{contact_point.name}.{name}"
 
 
 def trace_contact(
     context: Context,
     contact_point: ContactPoint,
-    given: dict[str, Any],
+    inputs: dict[str, Any],
     field: str,
     wanted: tuple[str, ...],
     active: Any = True,
@@ -128,10 +119,10 @@ def trace_contact(
     function, path = function_of(law), f"contacts.{contact_point.contact.name}.{field}"
     info = info_of(function)
     declared = merge(_declare_state(context, contact_point, name, info) for name in info.states)
-    states = {name: declared.symbols[own_name(contact_point, name)] for name in info.states}
+    states = {name: declared.symbols[f"{contact_point.name}.{name}"] for name in info.states}
     values = {key: context.values[f"{prefix}.{key}"] for key in parameters}
-    known = given | states | values
-    arguments = {argument.name: known[argument.name] for argument in arguments_of(function)}
+    sources = inputs | states | values
+    arguments = {argument.name: sources[argument.name] for argument in arguments_of(function)}
     trace = trace_law(function, arguments, {}, path, context.flaws)
     if trace is None:
         return None, declared
@@ -142,7 +133,7 @@ def trace_contact(
         return None, declared
     # Bristles bend only while there is contact.
     rates = {name: where(active, trace.results[f"{name}_dot"], 0.0) for name in states}
-    moved = {own_name(contact_point, name): Deferred(rate, {}) for name, rate in rates.items()}
+    moved = {f"{contact_point.name}.{name}": Deferred(rate, {}) for name, rate in rates.items()}
     watched = _watch(contact_point, info, arguments, trace.results, rates)
     return dict(trace.results), merge((replace(declared, rates=moved), watched))
 
@@ -160,7 +151,7 @@ def _watch(
 
 
 def _declare_state(context: Context, contact_point: ContactPoint, name: str, info: Any) -> Contribution:
-    full = own_name(contact_point, name)
+    full = f"{contact_point.name}.{name}"
     start = context.scenario.initial.get(full, 0.0)
     unit = info.units.get(name, "")
     return declare_state(StateInfo(full, unit, start, info.states[name] * context.size.of(unit)))
@@ -176,7 +167,7 @@ def _guard(contact_point: ContactPoint, side: ca.SX, value: ca.SX, resets: dict[
         action = f"action:{contact_point.name}.{event}"
         actions[action] = {side.name(): Deferred(ca.SX(direction), {})} | more
         owner = contact_point.contact.name
-        guard = Guard(own_name(contact_point, event), direction, action=action, contact=owner, side=side.name())
+        guard = Guard(f"{contact_point.name}.{event}", direction, action=action, contact=owner, side=side.name())
         guards.append((guard, Deferred(value, {})))
     begins = where(value == 0, -sign(contact_point.rate), sign(value))
     actions[START] = {side.name(): Deferred(begins, {})}

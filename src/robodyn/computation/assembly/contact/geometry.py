@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.spatial import perpendicular_to
-from robodyn.base.symbolic import absolute, clip, logical_and, maximum, sqrt, where
+from robodyn.base.symbolic import absolute, clip, logical_and, maximum, sqrt, to_column, where
 from robodyn.base.symbolic.tables import gather, locate
 from robodyn.computation.assembly.machine_size import MachineSize
 from robodyn.computation.assembly.motion import Motion
@@ -174,7 +174,7 @@ def find_drifts(motion: Motion, point: ContactPoint, directions: Sequence[ca.SX]
     """Rates of e . w along unit vectors e while the joints do not accelerate, e . dw/dt + de/dt . w, (m,)."""
     drift = _find_drift(motion, point)
     turned = [ca.dot(motion.velocity_of(e), point.velocity) for e in directions]
-    return ca.vertcat(*(ca.dot(e, drift) + more for e, more in zip(directions, turned, strict=True)))
+    return to_column(ca.dot(e, drift) + more for e, more in zip(directions, turned, strict=True))
 
 
 def _find_drift(motion: Motion, point: ContactPoint) -> ca.SX:

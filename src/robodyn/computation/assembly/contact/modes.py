@@ -11,7 +11,7 @@ from itertools import accumulate, chain
 import casadi as ca
 import numpy as np
 
-from robodyn.base.symbolic import absolute, factor_linear, logical_and, maximum, sqrt, where
+from robodyn.base.symbolic import absolute, factor_linear, logical_and, maximum, sqrt, to_column, where
 from robodyn.computation.assembly.contribution import Contribution, Deferred, declare_memory, merge
 from robodyn.computation.assembly.declarations import Guard, MemoryInfo, ProblemInfo
 from robodyn.computation.assembly.events import START
@@ -207,7 +207,7 @@ def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh) -> Mobility:
     S = solve.respond(rows) if isinstance(solve, MassSolver) else rows @ columns
     # Where a prescribed motion moves all, nothing but rounding is mobile: there is some compliance nevertheless.
     weights = ca.vertsplit(weigh(ca.diag(S)))
-    compliance = ca.vertcat(*(c if c.is_zero() else sqrt(c**2 + LEAST_COMPLIANCE**2) for c in weights))
+    compliance = to_column(c if c.is_zero() else sqrt(c**2 + LEAST_COMPLIANCE**2) for c in weights)
     return Mobility(rows, columns, S, compliance)
 
 
@@ -305,7 +305,7 @@ def pose_problem(name: str, parts: Sequence[Posed], bindings: Bindings) -> tuple
     ]
     columns = [ca.vertcat(*kind) for kind in zip(*column_groups, strict=True)]
     columns += [ca.vec(rows.T), *(ca.vec(part.mobility.columns) for part in parts)]
-    data = Deferred(ca.vertcat(*(ca.densify(column) for column in columns)), bindings)
+    data = Deferred(to_column(ca.densify(column) for column in columns), bindings)
     memory = [MemoryInfo(f"{name}.mode{i}", "", FORWARD, hidden=True) for i in range(ends[-1])]
     declared = merge(declare_memory(info) for info in memory)
     modes = ca.vertcat(*declared.symbols.values())
@@ -420,12 +420,12 @@ class Reactions:
 
     @cached_property
     def motions(self) -> ca.SX:
-        return ca.vertcat(*(part.motions(self.a) for part in self.parts))
+        return to_column(part.motions(self.a) for part in self.parts)
 
     @cached_property
     def forces(self) -> ca.SX:
         """Those that hold, with what returns held rows to where they should be, or those of sliding."""
-        returning = ca.vertcat(*(part.returning for part in self.parts))
+        returning = to_column(part.returning for part in self.parts)
         return self._find(self.motions + returning) if returning.nnz() else self.deciding_forces
 
     @cached_property
@@ -437,10 +437,10 @@ class Reactions:
     @cached_property
     def _all(self) -> Rows:
         mobility = stack(*(part.mobility for part in self.parts))
-        return Rows(mobility, ca.vertcat(*(part.held for part in self.parts)), self.motions)
+        return Rows(mobility, to_column(part.held for part in self.parts), self.motions)
 
     def _find(self, b: ca.SX) -> ca.SX:
-        sliding = ca.vertcat(*(part.sliding for part in self.parts))
+        sliding = to_column(part.sliding for part in self.parts)
         if not sliding.nnz():
             return self._all.hold(b)
         return where(self._all.held, self._all.hold(b + self._all.mobility.S @ sliding), sliding)
@@ -456,11 +456,11 @@ class Reactions:
         return values
 
 
-def trace_modes(motion: Motion, reactions: Reactions, known: Contribution, bindings: Bindings) -> Contribution:
+def trace_modes(motion: Motion, reactions: Reactions, contributions: Contribution, bindings: Bindings) -> Contribution:
     """The one problem of all modes and the one action that takes them over, at the start too.
 
     Args:
-        known: what else is noted at the start, so that this joins it there.
+        contributions: what else is noted at the start, so that this joins it there.
     """
     columns = (reactions.parts, reactions.split(reactions.motions), reactions.split(reactions.deciding_forces))
     posed = [part.pose(b, forces) for part, b, forces in zip(*columns, strict=True)]
@@ -477,7 +477,7 @@ def trace_modes(motion: Motion, reactions: Reactions, known: Contribution, bindi
             v = part.hold_joints(v, modes_of_part[0] == 0)
         update |= {motion.v[j].name(): v[j] for j in range(v.numel())}
     # At the start there are no events: a contact that finds no force sinks, hits and is then reported.
-    actions = {START: update} if jams or START in known.actions else {}
+    actions = {START: update} if jams or START in contributions.actions else {}
     actions[ACTION] = update | jams
     deferred = {name: {key: Deferred(v, bindings) for key, v in new.items()} for name, new in actions.items()}
     return replace(problem, actions=deferred)

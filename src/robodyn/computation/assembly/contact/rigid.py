@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import casadi as ca
@@ -25,7 +25,6 @@ from robodyn.computation.assembly.contact.compliant import (
     ContactForce,
     check_moves,
     define_contact_signals,
-    own_name,
     trace_contact,
 )
 from robodyn.computation.assembly.contact.geometry import (
@@ -91,14 +90,16 @@ TURNED = 0.97
 
 
 @dataclass(frozen=True)
-class DryPoint:
-    """A contact point with dry friction.
+class RoughPoint:
+    """A contact point with friction, dry where it sticks.
 
     Attributes:
         number: of the contact point; rows: of its slips among all rows of contacts.
-        used: along which of its two tangents it can slip; slips: along these (m,); memory: the direction e (m,).
-        rest_speed: below which a slip in space that slows down has stopped; resting: whether the contact point rests.
+        used: along which of its two tangents joints make it slip; slips: along these (m,).
+        memory: of dry friction the direction e (m,); resting: whether the contact point rests.
+        rest_speed: below which a slip in space that slows down has stopped.
         length: that of the machine [m], of which thresholds of speeds are parts.
+        force: along both tangents for a normal force of 1 N (2,); states: of its law; declared: these and the memory.
     """
 
     contact_point: ContactPoint
@@ -106,11 +107,19 @@ class DryPoint:
     rows: slice
     used: list[int]
     slips: ca.SX
-    memory: ca.SX
     coefficient: ca.SX
+    memory: ca.SX
     rest_speed: ca.SX
     resting: ca.SX
     length: float
+    force: ca.SX = field(default_factory=lambda: ca.SX.zeros(2))
+    states: tuple[ca.SX, ...] = ()
+    declared: Contribution = Contribution()
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether it sticks."""
+        return bool(self.memory.numel())
 
     @property
     def in_space(self) -> bool:
@@ -255,31 +264,11 @@ FREE = 1.1
 
 
 @dataclass(frozen=True)
-class Rub:
-    """Friction of a rough contact point.
-
-    Attributes:
-        number: of the point; rows: of its slips among all; used: tangents along which joints make it slip.
-        slips: along these (m,); force: along both tangents for a normal force of 1 N (2,); states: of its law.
-    """
-
-    point: ContactPoint
-    number: int
-    rows: slice
-    used: list[int]
-    slips: ca.SX
-    force: ca.SX
-    coefficient: ca.SX
-    states: tuple[ca.SX, ...]
-    declared: Contribution
-
-
-@dataclass(frozen=True)
 class Contacts(Reaction):
     """The rigid contacts of a machine: rows of their normals, then of the slips of dry friction.
 
     Attributes:
-        points: k contact points; rough: their friction; dry: that which sticks.
+        points: k contact points; rough: those with friction, dry ones first.
         plain: mobility of the speeds along all normals and then along all tangents, without friction.
         E: forces of the rows as forces along these.
         resting, settling, jams: memory, 1 while a contact point rests, after an impact, where one finds no forces.
@@ -290,8 +279,7 @@ class Contacts(Reaction):
     points: tuple[RigidPoint, ...]
     plain: Mobility
     E: ca.SX
-    rough: tuple[Rub, ...]
-    dry: tuple[DryPoint, ...]
+    rough: tuple[RoughPoint, ...]
     resting: ca.SX
     settling: ca.SX
     jams: dict[str, ca.SX]
@@ -305,18 +293,22 @@ class Contacts(Reaction):
         return len(self.points)
 
     @property
+    def dry(self) -> list[RoughPoint]:
+        return [point for point in self.rough if point.is_dry]
+
+    @property
     def rests(self) -> ca.SX:
         """Of which contact points, (k,)."""
         return self.resting > 0.5
 
     @cached_property
     def gaps(self) -> ca.SX:
-        return ca.vertcat(*(point.gap for point in self.points))
+        return to_column(point.gap for point in self.points)
 
     @cached_property
     def rates(self) -> ca.SX:
         """Of the gaps, (k,)."""
-        return ca.vertcat(*(point.rate for point in self.points))
+        return to_column(point.rate for point in self.points)
 
     @cached_property
     def slips(self) -> ca.SX:
@@ -410,8 +402,8 @@ class Contacts(Reaction):
         """Which contact points rest, and where their friction slides to; its states begin anew where none rests."""
         rests = modes[0] == 0
         update = {self.resting[i].name(): where(rests[i], 1.0, 0.0) for i in range(self.k)}
-        for rub in self.rough:
-            update |= {state.name(): where(rests[rub.number], state, 0.0) for state in rub.states}
+        for point in self.rough:
+            update |= {state.name(): where(rests[point.number], state, 0.0) for state in point.states}
         update[SETTLING] = ca.SX(0)
         jams = self.note_jams(modes[0] == UNSETTLED)
         if not self.dry:
@@ -480,7 +472,7 @@ def find_impulse(motion: Motion, contacts: Contacts) -> tuple[Impulse, Contribut
 
 def _rebound(motion: Motion, contacts: Contacts) -> ca.SX:
     """r v_n- of the contact points that approach fast enough to rebound."""
-    restitution = ca.vertcat(*(point.restitution(motion.context.values) for point in contacts.points))
+    restitution = to_column(point.restitution(motion.context.values) for point in contacts.points)
     return where(contacts.rates < -contacts.rest_speed, restitution * contacts.rates, 0.0)
 
 
@@ -537,16 +529,16 @@ def _find_slips(contacts: Contacts, smooth: ca.SX) -> Slips:
     """
     k, plain = contacts.k, contacts.plain
     G, speeds, factors = ca.SX(plain.compliance.numel(), k), ca.SX(k, 1), ca.SX(k, 1)
-    for rub in contacts.rough:
-        i, after = rub.number, rub.slips + plain.rows[rub.rows, :] @ smooth
-        speed, fast = sqrt(ca.sumsqr(after)), sqrt(ca.sumsqr(rub.slips) + contacts.rates[i] ** 2)
+    for point in contacts.rough:
+        i, after = point.number, point.slips + plain.rows[point.rows, :] @ smooth
+        speed, fast = sqrt(ca.sumsqr(after)), sqrt(ca.sumsqr(point.slips) + contacts.rates[i] ** 2)
         tiny = TINY_SLIP * contacts.length
         direction = where(speed > tiny + TINY_SLIP * fast, after / maximum(speed, tiny), 0.0)
-        G[rub.rows, i], speeds[i] = direction, ca.dot(direction, rub.slips)
+        G[point.rows, i], speeds[i] = direction, ca.dot(direction, point.slips)
         # mu H M^-1 G^T >= H M^-1 H^T: the more it pushes, the more its friction pulls it in, until it has stopped.
-        lock = rub.coefficient * (plain.S[i, rub.rows] @ direction)
+        lock = point.coefficient * (plain.S[i, point.rows] @ direction)
         locked = lock > (1 - FREE * LOCKED) * plain.S[i, i]
-        factors[i] = where(locked, 1 + LOCKING, 1.0) * rub.coefficient
+        factors[i] = where(locked, 1 + LOCKING, 1.0) * point.coefficient
     least = NO_MOBILITY * contacts.normal.compliance
     compliance = mean_compliance(ca.diag(G.T @ plain.S @ G)) + least
     return Slips(G, plain.combine(G.T, G, compliance), speeds, factors)
@@ -597,28 +589,29 @@ def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Co
     points += find_end_stops(motion)
     if not points or not _check_rest(motion, points):
         return None, Contribution()
-    resting, declared = _remember([own_name(point, "rests") for point in points], 0.0)
+    resting, declared = _remember([f"{point.name}.rests" for point in points], 0.0)
     settling, after = _remember([SETTLING], 1.0)
     names = list(dict.fromkeys(point.contact.name for point in points))
     jams, noted = _remember([f"{name}.{JAMS}" for name in names], 0.0)
-    rubs, dry = _trace_friction(motion, points, resting)
-    plain, drift = _lay_rows(motion, points, rubs, accelerate)
+    rough = _trace_friction(motion, points, resting)
+    dry = [point for point in rough if point.is_dry]
+    plain, drift = _lay_rows(motion, points, rough, accelerate)
     # What holds or slides by itself: all normals, and the slips of dry friction; friction leans on the normals.
     k, n, F = len(points), len(points) + sum(len(point.used) for point in dry), ca.SX.eye(drift.numel())
     E = F[:, :n]
-    for rub in rubs:
-        E[rub.rows, rub.number] = rub.force[rub.used]
-    leaning = tuple(sorted(rub.number for rub in rubs))
-    mobility = plain.combine(F[:n, :], E, plain.compliance[:n], leaning) if rubs else plain
+    for point in rough:
+        E[point.rows, point.number] = point.force[point.used]
+    leaning = tuple(sorted(point.number for point in rough))
+    mobility = plain.combine(F[:n, :], E, plain.compliance[:n], leaning) if rough else plain
     # g'' = H a + drift, and for what rests g'' + 2 r g' + r^2 g = 0 (Baumgarte). Whether a contact point pushes is
     # found from the same as how much: else one whose force has ended may go on resting.
-    back = ca.vertcat(*(2 * RETURN_RATE * point.rate + RETURN_RATE**2 * point.gap for point in points))
+    back = to_column(2 * RETURN_RATE * point.rate + RETURN_RATE**2 * point.gap for point in points)
     drift = drift[:n] + ca.vertcat(where(resting > 0.5, back, 0.0), ca.SX(n - k, 1))
     held = ca.vertcat(resting > 0.5, *(ca.repmat(point.held, len(point.used), 1) for point in dry))
-    own = (tuple(points), plain, E, tuple(rubs), tuple(dry), resting, settling)
+    own = (tuple(points), plain, E, tuple(rough), resting, settling)
     own_jams = dict(zip(names, ca.vertsplit(jams), strict=True))
-    rest_speed = ca.vertcat(*(point.rest_speed(motion.context.values, motion.context.size) for point in points))
-    memory = merge((declared, after, noted, *(rub.declared for rub in rubs)))
+    rest_speed = to_column(point.rest_speed(motion.context.values, motion.context.size) for point in points)
+    memory = merge((declared, after, noted, *(point.declared for point in rough)))
     sizes = ca.SX([point.size(motion.context.size) for point in points])
     more = (own_jams, rest_speed, answer, sizes, motion.context.size.length)
     return Contacts(mobility, held, drift, *own, *more), memory
@@ -627,12 +620,17 @@ def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Co
 def _remember(names: list[str], start: float) -> tuple[ca.SX, Contribution]:
     """Hidden memory, as a column and as what declares it."""
     declared = merge(declare_memory(MemoryInfo(name, "", start, hidden=True)) for name in names)
-    return ca.vertcat(*declared.symbols.values()), declared
+    return to_column(declared.symbols.values()), declared
 
 
-def _lay_rows(motion: Motion, points: list[RigidPoint], rubs: list[Rub], accelerate: Solve) -> tuple[Mobility, ca.SX]:
+def _lay_rows(
+    motion: Motion, points: list[RigidPoint], rough: list[RoughPoint], accelerate: Solve
+) -> tuple[Mobility, ca.SX]:
     """Mobility and drifts of the speeds along all normals, then along all tangents, those of dry friction first."""
-    moving = [*(_move(motion, point) for point in points), *(_move(motion, rub.point, rub.used) for rub in rubs)]
+    moving = [
+        *(_move(motion, point) for point in points),
+        *(_move(motion, point.contact_point, point.used) for point in rough),
+    ]
     rows, drift = (ca.vertcat(*column) for column in zip(*moving, strict=True))
     k = len(points)
     return build_mobility(accelerate, rows, lambda own: ca.vertcat(*map(mean_compliance, (own[:k], own[k:])))), drift
@@ -647,36 +645,33 @@ def _move(motion: Motion, point: RigidPoint, used: Sequence[int] | None = None) 
     return ca.vertcat(ca.SX(0, motion.v.numel()), *rows), find_drifts(motion, point, directions)
 
 
-def _trace_friction(motion: Motion, points: list[RigidPoint], resting: ca.SX) -> tuple[list[Rub], list[DryPoint]]:
-    """Friction of all rough contact points, dry friction first; slips that no joint makes are left out."""
+def _trace_friction(motion: Motion, points: list[RigidPoint], resting: ca.SX) -> list[RoughPoint]:
+    """All rough contact points, those of dry friction first; slips that no joint makes are left out."""
     rough = [(i, p) for i, p in enumerate(points) if isinstance(p, ContactPoint) and p.contact.friction is not None]
-    rubs, dry, first = [], [], len(points)
-    length = motion.context.size.length
-    speeds = motion.speed_scales
+    context, speeds, traced, first = motion.context, motion.speed_scales, list[RoughPoint](), len(points)
+    length = context.size.length
     for i, point in sorted(rough, key=lambda one: not one[1].contact.sticks):
-        slips, gradients = ca.vertcat(*point.slips), motion.value_somewhere(_move(motion, point, range(2))[0])
+        slips, gradients = to_column(point.slips), motion.value_somewhere(_move(motion, point, range(2))[0])
         used = [axis for axis in range(2) if np.linalg.norm(gradients[axis] * speeds) > IDLE * length]
         rows = slice(first, first + len(used))
-        mu = ca.SX(motion.context.values[f"{point.contact.name}.friction.coefficient"])
-        dry_point, memory = None, Contribution()
-        if used and point.contact.sticks:
-            direction, memory = _remember([own_name(point, f"slides{axis + 1}") for axis in used], 0.0)
-            rest_speed = point.rest_speed(motion.context.values, motion.context.size)
-            dry_point = DryPoint(point, i, rows, used, slips[used], direction, mu, rest_speed, resting[i] > 0.5, length)
-            dry.append(dry_point)
-        share, traced = _rub(motion.context, point, resting[i], dry_point)
-        states = tuple(traced.symbols.values())
-        rubs.append(Rub(point, i, rows, used, slips[used], share, mu, states, memory + traced))
+        mu = ca.SX(context.values[f"{point.contact.name}.friction.coefficient"])
+        names = [f"{point.name}.slides{axis + 1}" for axis in used] if point.contact.sticks else []
+        direction, memory = _remember(names, 0.0)
+        rest_speed = point.rest_speed(context.values, context.size) if names else ca.SX(0)
+        one = RoughPoint(point, i, rows, used, slips[used], mu, direction, rest_speed, resting[i] > 0.5, length)
+        force, law = _rub(context, one, resting[i])
+        traced.append(replace(one, force=force, states=tuple(law.symbols.values()), declared=memory + law))
         first = rows.stop
-    return rubs, dry
+    return traced
 
 
-def _rub(context: Context, point: ContactPoint, resting: ca.SX, dry: DryPoint | None) -> tuple[ca.SX, Contribution]:
+def _rub(context: Context, rough: RoughPoint, resting: ca.SX) -> tuple[ca.SX, Contribution]:
     """Friction along both tangents for a normal force of 1 N, (2,)."""
-    first, second = dry.direction if dry else point.slips
+    point = rough.contact_point
+    first, second = rough.direction if rough.is_dry else point.slips
     arguments = {"slip1": first, "slip2": second, "normal": ca.SX(1), "travel": point.travel}
     if point.contact.sticks:
-        arguments["direction"] = where(dry.slides, 1.0, 0.0) if dry else ca.SX(0)
+        arguments["direction"] = where(rough.slides, 1.0, 0.0) if rough.is_dry else ca.SX(0)
     rubbed, traced = trace_contact(context, point, arguments, "friction", ("force1", "force2"), resting > 0.5)
     return ca.vertcat(rubbed["force1"], rubbed["force2"]) if rubbed else ca.SX.zeros(2), traced
 
@@ -724,7 +719,7 @@ CONE_MARGIN = 1e-7
 
 
 def trace_contact_events(
-    motion: Motion, contacts: Contacts, forces: ca.SX, deciding: ca.SX, known: Contribution, bindings: Bindings
+    motion: Motion, contacts: Contacts, forces: ca.SX, deciding: ca.SX, contributions: Contribution, bindings: Bindings
 ) -> Contribution:
     """Forces of the rigid contacts as signals, their invariants, impacts and guards.
 
@@ -744,8 +739,8 @@ def trace_contact_events(
 def _define_forces(contacts: Contacts, forces: ca.SX, bindings: Bindings) -> Contribution:
     """Forces along the normals, with those of friction along the tangents."""
     pushed = {i: forces[i] * p.normal for i, p in enumerate(contacts.points) if isinstance(p, ContactPoint)}
-    for rub in contacts.rough:
-        pushed[rub.number] += forces[rub.number] * (ca.horzcat(*rub.point.tangents) @ rub.force)
+    for point in contacts.rough:
+        pushed[point.number] += forces[point.number] * (ca.horzcat(*point.contact_point.tangents) @ point.force)
     for point in contacts.dry:
         pushed[point.number] += ca.horzcat(*point.contact_point.tangents)[:, point.used] @ forces[point.rows]
     parts = []
@@ -792,7 +787,7 @@ def _guard_contacts(contacts: Contacts, lam: ca.SX, problems: tuple[str, ...], b
     Args:
         lam: forces along the normals; problems: names of those of an impact.
     """
-    guards, rough = [], {rub.number for rub in contacts.rough}
+    guards, rough = [], {point.number for point in contacts.rough}
     for i, point in enumerate(contacts.points):
         rests, owner = contacts.rests[i], point.contact.name
         # One margin for a gap that closes, a wider one for what rounding has let sink: it must be hit out again.
@@ -816,7 +811,7 @@ def _guard_contacts(contacts: Contacts, lam: ca.SX, problems: tuple[str, ...], b
     return Contribution(guards=tuple(guards))
 
 
-def _trace_dry(point: DryPoint, forces: ca.SX, bindings: Bindings) -> Contribution:
+def _trace_dry(point: RoughPoint, forces: ca.SX, bindings: Bindings) -> Contribution:
     """Guards of slipping and stopping, negative while they have no meaning.
 
     Args:

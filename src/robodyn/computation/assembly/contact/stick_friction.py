@@ -10,7 +10,7 @@ from itertools import combinations
 import casadi as ca
 import numpy as np
 
-from robodyn.base.symbolic import absolute, logical_and, maximum, minimum, sign, where
+from robodyn.base.symbolic import absolute, logical_and, maximum, minimum, sign, to_column, where
 from robodyn.computation.assembly.constraints.solution import Constrained
 from robodyn.computation.assembly.contact.modes import (
     ALLOWED,
@@ -119,7 +119,7 @@ class Sticking(Reaction):
 
     def _of(self, name: str) -> ca.SX:
         """A quantity of all elements (k,)."""
-        return ca.vertcat(*(getattr(element, name) for element in self.elements))
+        return to_column(getattr(element, name) for element in self.elements)
 
     @property
     def returning(self) -> ca.SX:
@@ -141,7 +141,7 @@ class Sticking(Reaction):
     def pose(self, b: ca.SX, forces: ca.SX) -> list[Posed]:
         """Limits and forces of sliding of those that rest: all hold at first, but the one furthest beyond its limit."""
         resting, strength = self.resting, self._of("strength")
-        excess = ca.vertcat(*(-reserve_of(e, forces[i], certain=False) for i, e in enumerate(self.elements)))
+        excess = to_column(-reserve_of(e, forces[i], certain=False) for i, e in enumerate(self.elements))
         excess = where(logical_and(self.held, resting), excess, -1.0)
         slips = logical_and(excess > 0, excess >= ca.mmax(excess))
         idle = logical_and(absolute(self.speed) <= REST_SPEED * self.sizes, strength <= 0)
@@ -153,8 +153,8 @@ class Sticking(Reaction):
                 allowed=where(resting, ALLOWED, where(idle, FOLLOWS, FIXED)),
                 tolerance=LIMIT_MARGIN * strength * self.mobility.own + TINY,
                 initial=where(resting, where(slips, -sign(forces), 0.0), where(self.speed < 0, -1.0, 1.0)),
-                lower=-ca.vertcat(*(forth for forth, _ in levels)),
-                upper=ca.vertcat(*(back for _, back in levels)),
+                lower=-to_column(forth for forth, _ in levels),
+                upper=to_column(back for _, back in levels),
                 below=self._of("forward"),
                 above=self._of("backward"),
             )
@@ -172,7 +172,7 @@ class Sticking(Reaction):
     def hold_joints(self, values: ca.SX, held: ca.SX) -> ca.SX:
         """A joint rests exactly where some set of elements that holds it all sticks."""
         groups = [[reduce(logical_and, (held[i] for i in group)) for group in sets] for sets in self.held_by]
-        return ca.vertcat(*(where(reduce(maximum, sets, ca.SX(0)), 0.0, values[j]) for j, sets in enumerate(groups)))
+        return to_column(where(reduce(maximum, sets, ca.SX(0)), 0.0, values[j]) for j, sets in enumerate(groups))
 
 
 def reserve_of(element: StickElement, force: ca.SX, certain: bool) -> ca.SX:
@@ -209,8 +209,8 @@ def build_sticking(
     if not elements:
         return None, Contribution()
     G = ca.vertcat(*(motion.gradient(element.on) for element in elements))
-    speed = ca.vertcat(*(motion.coordinate_rates[element.on] for element in elements))
-    position = ca.vertcat(*(motion.positions[element.on] for element in elements))
+    speed = to_column(motion.coordinate_rates[element.on] for element in elements)
+    position = to_column(motion.positions[element.on] for element in elements)
     drift = ca.jtimes(speed, motion.q, motion.q_dot)
     numeric = motion.value_somewhere(G)
     always, resting = np.zeros((0, motion.v.numel())), []
@@ -245,7 +245,7 @@ def build_sticking(
         names = ", ".join(element.block.name for element in elements)
         what = f"of the friction that sticks ({names}) some holds the same motion"
         warnings = (f"{what}: at rest, they share its load as their limits are",)
-    held = ca.vertcat(*(element.direction == 0 for element in elements))
+    held = to_column(element.direction == 0 for element in elements)
     sizes = ca.SX([motion.context.size.of(units[f"{element.on}.position"]) for element in elements])
     sticking = Sticking(mobility, held, drift, elements, position, speed, held_by, sizes)
     return sticking, Contribution(warnings=warnings)
@@ -258,7 +258,7 @@ def _share(elements: tuple[StickElement, ...], g: ca.SX) -> ca.SX:
     Args:
         g: accelerations without friction: which way each would slide.
     """
-    limits = ca.vertcat(*(where(g[i] > 0, *element.limits) for i, element in enumerate(elements)))
+    limits = to_column(where(g[i] > 0, *element.limits) for i, element in enumerate(elements))
     total = ca.sum1(limits) + TINY
     return total / maximum(limits, WEAKEST * total)
 
@@ -278,7 +278,7 @@ SEEN_SPEED = 1e-4
 
 
 def trace_stick_events(
-    motion: Motion, sticking: Sticking, forces: ca.SX, deciding: ca.SX, known: Contribution, bindings: Bindings
+    motion: Motion, sticking: Sticking, forces: ca.SX, deciding: ca.SX, contributions: Contribution, bindings: Bindings
 ) -> Contribution:
     """Forces and drifts as signals, invariants, and guards of slipping and stopping.
 
@@ -287,16 +287,16 @@ def trace_stick_events(
 
     Args:
         forces: of the elements; deciding: those that decide which hold.
-        known: signals of the elements and of what they are on.
+        contributions: signals of the elements and of what they are on.
     """
     parts = []
     for i, element in enumerate(sticking.elements):
-        info = known.signals[element.force]
+        info = contributions.signals[element.force]
         parts.append(define([info], {info.name: forces[i]}, bindings))
         moved = where(element.direction == 0, sticking.position[i] - element.anchor, 0.0)
-        unit = known.signals[f"{element.on}.position"].unit
+        unit = contributions.signals[f"{element.on}.position"].unit
         parts.append(define_signal(f"{element.block.name}.stick_drift", unit, moved))
-        units = (info.unit, known.signals[f"{element.on}.velocity"].unit)
+        units = (info.unit, contributions.signals[f"{element.on}.velocity"].unit)
         parts.append(_trace_events(sticking, i, deciding[i], units, bindings))
     return merge(parts)
 

@@ -231,16 +231,16 @@ def _error_multipliers(plant: SampledPlant, L: np.ndarray) -> np.ndarray:
     return np.linalg.eigvals((np.eye(len(plant.F)) - L @ plant.C) @ plant.F)
 
 
-def _weigh(flaws: FlawList, path: str, given: Weights, variables: Sequence[Variable]) -> np.ndarray:
+def _weigh(flaws: FlawList, path: str, weights: Weights, variables: Sequence[Variable]) -> np.ndarray:
     """A diagonal matrix of weights by name, or the matrix itself."""
     names = [variable.name for variable in variables]
-    if not isinstance(given, Mapping):
-        matrix = np.atleast_2d(np.asarray(given, float))
+    if not isinstance(weights, Mapping):
+        matrix = np.atleast_2d(np.asarray(weights, float))
         if matrix.shape != (len(names), len(names)):
             flaws.add(path, f"has shape {matrix.shape}, needs ({len(names)}, {len(names)}): {', '.join(names)}")
         return matrix
-    flaws.add_unknown(given, names, "is none of the plant", path)
-    return np.diag([float(given.get(name, 0.0)) for name in names])
+    flaws.add_unknown(weights, names, "is none of the plant", path)
+    return np.diag([float(weights.get(name, 0.0)) for name in names])
 
 
 def _check_observed(plant: SampledPlant) -> None:
@@ -412,8 +412,8 @@ class StateLaw:
         return results | ({"estimate": tuple(_add(x, self.estimated))} if self.estimated else {})
 
 
-def _subtract(given: Any, values: Floats) -> list[Any]:
-    several = given if isinstance(given, (tuple, list)) else (given,)
+def _subtract(signals: Any, values: Floats) -> list[Any]:
+    several = signals if isinstance(signals, (tuple, list)) else (signals,)
     return [one - value for one, value in zip(several, values, strict=True)]
 
 

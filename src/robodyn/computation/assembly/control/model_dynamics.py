@@ -261,7 +261,7 @@ class ModelAt:
     @cached_property
     def friction(self) -> ca.SX:
         """What friction is on the axes; elsewhere, forces on the axes that accelerate these as much."""
-        on_axes = ca.vertcat(*(self.force(axis) for axis in self.axes))
+        on_axes = to_column(self.force(axis) for axis in self.axes)
         others = [on for on in self.frictions if on not in self.axes]
         return on_axes + self.inertia @ self._rubbed(others) if others else on_axes
 

@@ -230,10 +230,10 @@ def _quaternion_rate(q: Quaternion, omega: ca.SX) -> ca.SX:
 def _deviations(
     rows: TaskRows,
     left: Mapping[str, ca.SX],
-    found: Mapping[str, Quaternion],
+    present: Mapping[str, Quaternion],
     wanted: Mapping[str, Quaternion],
 ) -> Sequence[ca.SX]:
-    turned = {name: _turned(rows, name, found[name], wanted[name]) for name in rows.rotating}
+    turned = {name: _turned(rows, name, present[name], wanted[name]) for name in rows.rotating}
     return [turned[row.point][row.axis] if row.rotates else _moved(rows, row, left, wanted) for row in rows.all]
 
 
@@ -241,15 +241,15 @@ def _moved(rows: TaskRows, row: TaskRow, left: Mapping[str, ca.SX], wanted: Mapp
     """How far a position is from where it is wanted."""
     if not row.point or rows.frame == "world":
         return left[row.name]
-    away = ca.vertcat(*(left[f"{row.point}.position.{axis}"] for axis in XYZ))
+    away = to_column(left[f"{row.point}.position.{axis}"] for axis in XYZ)
     return from_quaternion(*wanted[row.point])[:, row.axis].T @ away
 
 
-def _turned(rows: TaskRows, point: str, found: Quaternion, wanted: Quaternion) -> dict[int, ca.SX]:
+def _turned(rows: TaskRows, point: str, present: Quaternion, wanted: Quaternion) -> dict[int, ca.SX]:
     """How far a point's body is rotated about each of the axes that a task names."""
     axes = [row.axis for row in rows.all if row.rotates and row.point == point]
     world = rows.frame == "world"
-    d = multiply(found, conjugate(wanted)) if world else multiply(conjugate(wanted), found)
+    d = multiply(present, conjugate(wanted)) if world else multiply(conjugate(wanted), present)
     if len(axes) == 2:
         free = ({0, 1, 2} - {*axes}).pop()
         d = _swing(d, free, left=world)
@@ -308,7 +308,7 @@ def columns_of(system: System, axes: Sequence[str], task: ModelTask) -> dict[str
         for k, name in enumerate(names)
         if name.startswith(f"{PROBE}.")
     }
-    s, y = ca.vertcat(*(system.motion.coordinates[axis] for axis in axes)), task.deviation
+    s, y = to_column(system.motion.coordinates[axis] for axis in axes), task.deviation
     k = len(system.motion.constraint_forces)
     h, h_dot = system.expressions.constraints[:k], system.expressions.constraints[k:]
     r, r_dot = task.reference, task.reference_rate
@@ -316,7 +316,7 @@ def columns_of(system: System, axes: Sequence[str], task: ModelTask) -> dict[str
     # Total time derivatives of the rates along the motion: linear in the unknown forces.
     moving, moved = ca.vertcat(q, v, r), ca.vertcat(motion, r_dot)
     s_ddot, y_ddot = (ca.jtimes(column, moving, moved) for column in (s_dot, y_dot))
-    f = ca.vertcat(*(probes[axis] for axis in axes))
+    f = to_column(probes[axis] for axis in axes)
     columns = {
         "drift": s_ddot,
         "mobility": ca.jacobian(s_ddot, f),
@@ -366,7 +366,7 @@ def _direct_axes(system: System, axes: Sequence[str]) -> dict[int, tuple[int, in
 # bristles, are those of steady sliding.
 
 
-Law = Callable[[Any, Any], Any]
+Law = Callable[..., Any]
 
 
 def friction_laws(values: Values, blocks: Sequence[Block], own: Mapping[str, float]) -> dict[str, list[Law]]:
@@ -397,26 +397,26 @@ def _number(values: Values, block: Block, key: str, own: Mapping[str, float]) ->
 def _law(block: Block, parameters: Mapping[str, Any]) -> Law:
     names = [argument.name for argument in arguments_of(block.function)]
 
-    def results(given: Mapping[str, Any]) -> dict[str, Any]:
-        return name_results(block, block.function(**{name: given[name] for name in names}))
+    def results(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return name_results(block, block.function(**{name: arguments[name] for name in names}))
 
-    read = [signal for name, signal in block.inputs.items() if name not in ("position", "velocity")]
+    read = {name: signal for name, signal in block.inputs.items() if name not in ("position", "velocity")}
 
-    def force(position: Any, velocity: Any) -> Any:
-        if read:
-            raise ValueError(f"friction '{block.name}' depends on the signal '{read[0]}', which no model knows")
-        given = {"position": position, "velocity": velocity, "direction": sign(velocity), **parameters}
-        given |= {name: _steady(results, given, name) for name in block.state_names}
-        outputs = results(given)
+    def force(position: Any, velocity: Any, **signals: Any) -> Any:
+        if missing := [signal for name, signal in read.items() if name not in signals]:
+            raise ValueError(f"friction '{block.name}' depends on the signal '{missing[0]}', which no model knows")
+        arguments = {"position": position, "velocity": velocity, "direction": sign(velocity), **signals, **parameters}
+        arguments |= {name: _steady(results, arguments, name) for name in block.state_names}
+        outputs = results(arguments)
         return outputs["torque"] if "torque" in outputs else outputs["force"]
 
     return force
 
 
-def _steady(results: Callable[[Mapping[str, Any]], dict[str, Any]], given: Mapping[str, Any], state: str) -> Any:
+def _steady(results: Callable[[Mapping[str, Any]], dict[str, Any]], arguments: Mapping[str, Any], state: str) -> Any:
     """A state that does not change, by one Newton step from 0: exact for rates that are linear in it."""
     symbol = ca.SX.sym(state)
-    rate = ca.SX(results({**given, state: symbol})[f"{state}_dot"])
+    rate = ca.SX(results({**arguments, state: symbol})[f"{state}_dot"])
     slope, begun = ca.substitute([ca.jacobian(rate, symbol), rate], [symbol], [ca.SX(0)])
     return where(slope != 0, -begun / where(slope != 0, slope, 1.0), 0.0)
 
@@ -483,18 +483,18 @@ def check_numbers(names: Collection[str], described: ControlModel, flaws: FlawLi
 
 def check_task(system: System, described: ControlModel, flaws: FlawList) -> bool:
     """A task is made of positions that move, and of rotations of points."""
-    known = [info.name for info in system.signals if info.rate and ".velocity" in info.rate]
+    positions = [info.name for info in system.signals if info.rate and ".velocity" in info.rate]
     mechanism = system.scenario.machine.mechanism
     points = [point.name for point in mechanism.points] if mechanism else []
     for row in described.rows.all:
         if row.point and row.point not in points and (row.rotates or described.frame != "world"):
             flaws.add("model.task", f"'{row.name}': there is no point '{row.point}'", nearest(row.point, points))
-        elif row.rotates or row.name in known:
+        elif row.rotates or row.name in positions:
             continue
         elif row.name in system.signal_names:
-            flaws.add("model.task", f"'{row.name}' is no position that moves", nearest(row.name, known))
+            flaws.add("model.task", f"'{row.name}' is no position that moves", nearest(row.name, positions))
         else:
-            flaws.add("model.task", f"there is no position '{row.name}'", nearest(row.name, known))
+            flaws.add("model.task", f"there is no position '{row.name}'", nearest(row.name, positions))
     return not flaws.found
 
 
@@ -504,12 +504,12 @@ def check_axes(
     system: System,
     functions: ModelFunctions,
     flaws: FlawList,
-    given: bool,
+    as_described: bool,
 ) -> tuple[str, ...]:
     """Axes, and the task by them, must be independent at the start; a warning where motions have no axis.
 
     Args:
-        given: whether the machine starts as given; a start that is still to be found is looked at elsewhere.
+        as_described: whether the machine starts as given; a start that is still to be found is looked at elsewhere.
     """
     axes, task = names
     free = functions.free
@@ -524,7 +524,7 @@ def check_axes(
     start = system.described.x[: system.n_q]
     # Near the start, off every symmetry.
     elsewhere = start + 0.3 * np.sin(1.0 + np.arange(start.size))
-    q, n = start if given else elsewhere, len(axes)
+    q, n = start if as_described else elsewhere, len(axes)
     scale = free_mobilities(functions, elsewhere)
     if not functions.is_overactuated:
         _check_mobile(flaws, "model.axes", functions.at_rest("mobility", q), scale[:n], axes)

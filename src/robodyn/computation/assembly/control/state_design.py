@@ -66,8 +66,8 @@ def sample_machine(system: System, controller: StateController, commands: Sequen
     for name in controller.measured:
         if name not in signals:
             flaws.add("measured", f"there is no signal '{name}'", nearest(name, signals))
-    known = [state.name for state in system.states[:n]]
-    flaws.add_unknown(controller.at, known, "is no state of the machine", "at")
+    own_states = [state.name for state in system.states[:n]]
+    flaws.add_unknown(controller.at, own_states, "is no state of the machine", "at")
     flaws.raise_if_any("state controller")
     point = _OperatingPoint(system, n, commands, controller.measured)
     x = np.array([controller.at.get(state.name, state.start) for state in system.states], float)
@@ -77,7 +77,7 @@ def sample_machine(system: System, controller: StateController, commands: Sequen
     if D.any():
         flaws.add("measured", "follows commands at once", "measure positions or velocities")
     late = [f"{delay.name}.pade{k + 1}" for delay in system.delays for k in range(PADE_ORDER)]
-    names = [*known, *late]
+    names = [*own_states, *late]
     weighed = np.isin(names, [*controller.states, *controller.noise]) | (C != 0).any(axis=0)
     concerned = _concerned(A != 0, (B != 0).any(axis=1), weighed)
     A, B, C = A[np.ix_(concerned, concerned)], B[concerned], C[:, concerned]
@@ -85,7 +85,7 @@ def sample_machine(system: System, controller: StateController, commands: Sequen
     moving = concerned[concerned < n]
     for k in moving:
         if abs(rates[k]) > AT_REST * max(size, 1.0):
-            what = f"is no equilibrium: {known[k]} changes by {rates[k]:.4g} a second, whatever is commanded"
+            what = f"is no equilibrium: {own_states[k]} changes by {rates[k]:.4g} a second, whatever is commanded"
             flaws.add("at", what, "name states at which the machine can rest")
     flaws.raise_if_any("state controller")
     states = (
@@ -254,9 +254,9 @@ def _noted(flaws: FlawList, under: str = "") -> Iterator[None]:
     try:
         yield
     except ModelError as error:
-        known = FlawList()
-        known.extend(error.flaws, under=under)
-        flaws.extend(flaw for flaw in known.found if flaw not in flaws.found)
+        raised = FlawList()
+        raised.extend(error.flaws, under=under)
+        flaws.extend(flaw for flaw in raised.found if flaw not in flaws.found)
 
 
 def _stand_in(scenario: Scenario, controller: StateController) -> Block:

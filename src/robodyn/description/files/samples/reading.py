@@ -61,6 +61,7 @@ class SignalMapping:
     Attributes:
         columns: factors of columns whose sum takes the place of a single one.
         limit: size at which the column is saturated: such samples are missing ones.
+        wrap: after how much an angle begins again, 0 where it goes on.
         keep_saturated: whether long stretches at the greatest value are taken for what was there.
     """
 
@@ -78,6 +79,7 @@ class SignalMapping:
     held: bool = False
     rate: str | None = None
     columns: Mapping[str, float] = field(default_factory=dict)
+    wrap: float = 0.0
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -166,7 +168,7 @@ def _read_signal(name: str, table: TomlTable) -> SignalMapping:
         name, _column(table, name), unit, sign, _number(table, "offset", unit, own, 0.0),
         table.number("delay", "s", 0.0), gear, factor, factor_unit, _number(table, "limit", unit, own, None),
         _choose(table, "saturation", ("refuse", "keep")) == "keep", table.flag("held"), table.text("rate", None),
-        _read_columns(table),
+        _read_columns(table), _number(table, "wrap", unit, own, 0.0),
     )  # fmt: skip
     if mapping.columns and "column" in table.data:
         table.flaws.add(table.at("columns"), "is a sum in the place of `column`", "leave one of them out")
@@ -204,6 +206,27 @@ def _read_factor(table: TomlTable) -> tuple[float, str]:
     except UnitError as error:
         table.flaws.add(table.at("factor"), str(error))
         return 1.0, ""
+
+
+NEAR_TURN, WITHIN_TURN = 0.15, 0.3
+"""How near to a turn a step is one, and the largest other step, by a turn."""
+
+
+def count_turns(values: Floats, turn: float) -> int:
+    """How often an angle begins again: steps of about a turn within a range of one, all others small."""
+    y = values[np.isfinite(values)]
+    steps = np.abs(np.diff(y))
+    jumps = np.abs(steps - turn) < NEAR_TURN * turn
+    if not jumps.any() or np.ptp(y) > 1.01 * turn or steps[~jumps].max(initial=0.0) > WITHIN_TURN * turn:
+        return 0
+    return int(jumps.sum())
+
+
+def unwrap(values: Floats, turn: float) -> Floats:
+    """An angle that goes on where it began again."""
+    found, there = values.copy(), np.isfinite(values)
+    found[there] = np.unwrap(values[there], period=turn)
+    return found
 
 
 def gear_power(unit: UnitOfMeasure) -> int | None:
@@ -465,6 +488,8 @@ def _convert_column(columns: FileColumns, time: Floats, signal: SignalMapping, f
         flaws.add(f"{columns.place(int(row))}, column '{signal.column}'", "is not finite", "nan is a missing sample")
     if signal.limit is not None:
         values = np.where(np.abs(values) < signal.limit, values, np.nan)
+    if signal.wrap:
+        values = unwrap(values, signal.wrap)
     values = signal.sign * signal.factor * (values - signal.offset)
     if signal.factor_unit and unit is not None:
         unit = unit * parse_unit(signal.factor_unit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field
 from pathlib import Path
 
@@ -36,6 +36,7 @@ class FileColumns:
         places: number of each row in the file, and `word`, what it counts.
         stamps: times of the rows [s], where the format has them apart from the columns.
         notes: what was left out or understood, for whoever uses the numbers.
+        texts: columns of words that were asked for.
     """
 
     values: Mapping[str, Floats]
@@ -45,6 +46,7 @@ class FileColumns:
     stamps: Floats | None = None
     topic: str = ""
     notes: tuple[str, ...] = ()
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def place(self, row: int) -> str:
         """Where a row stands in the file."""
@@ -129,8 +131,10 @@ def split_line(path: Path, number: int, text: str, separator: str) -> list[str]:
         raise ModelError([Flaw(f"line {number}", f"cannot be read: {error}")], str(path)) from error
 
 
-def find_layout(path: Path, numbered: list[tuple[int, str]], given: TextFormat) -> TextTable:
-    """Headings, units and form of the numbers of lines that hold something."""
+def find_layout(
+    path: Path, numbered: list[tuple[int, str]], given: TextFormat, words: Collection[str] = ()
+) -> TextTable:
+    """Headings, units and form of the numbers of lines that hold something; columns of words are none of numbers."""
     numbered = [(number, line) for number, line in numbered if number > given.skip]
     if not numbered:
         refuse("", "holds no samples", "a line of headings, then one line a sample", str(path))
@@ -148,6 +152,7 @@ def find_layout(path: Path, numbered: list[tuple[int, str]], given: TextFormat) 
     if len(numbered) <= body:
         refuse("", "holds no samples", "a line of headings, then one line a sample", str(path))
     numeric = _find_numeric(rows[body - 1 :] if body else [head, *rows], len(names), comma)
+    numeric = tuple(k for k in numeric if names[k] not in words)
     lines = [line for _, line in numbered[body:]]
     numbers = [number for number, _ in numbered[body:]]
     return TextTable(path, tuple(names), tuple(units), lines, numbers, separator, comma, numeric)
@@ -190,11 +195,11 @@ def _find_numeric(rows: list[list[str]], count: int, comma: bool) -> tuple[int, 
 MOST_BYTES = 512 * MEGABYTE
 
 
-def read_text_table(path: Path, given: TextFormat) -> FileColumns:
-    """Columns of a text table; lines that begin with # and empty ones are left out."""
+def read_text_table(path: Path, given: TextFormat, texts: Collection[str] = ()) -> FileColumns:
+    """Columns of a text table, some as words; lines that begin with # and empty ones are left out."""
     text, notes = _decode(read_bytes(path, MOST_BYTES))
     numbered = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and line.lstrip()[0] != "#"]
-    table = find_layout(path, numbered, given)
+    table = find_layout(path, numbered, given, texts)
     flaws, seen = FlawList(), set()
     for k, name in enumerate(table.names):
         place = f"headings, column {k + 1}"
@@ -208,7 +213,9 @@ def read_text_table(path: Path, given: TextFormat) -> FileColumns:
     kept = np.ones(len(table.lines), bool)
     if values is None:
         values, kept = _read_slowly(table, given.drop_bad_rows)
-    words = [table.names[k] for k in range(len(table.names)) if k not in table.numeric]
+    cells = [table.split(row) for row in range(len(table.lines))] if {*texts} & {*table.names} else []
+    read = {name: tuple(row[table.names.index(name)].strip() for row in cells) for name in texts if name in table.names}
+    words = [name for k, name in enumerate(table.names) if k not in table.numeric and name not in texts]
     if words:
         notes.append(f"columns of text are left out: {', '.join(words)}")
     if table.comma:
@@ -219,6 +226,7 @@ def read_text_table(path: Path, given: TextFormat) -> FileColumns:
         np.array(table.numbers),
         "line",
         notes=tuple(notes),
+        texts=read,
     )
     dropped = f"{int((~kept).sum())} lines that cannot be read are left out"
     return columns if kept.all() else columns.rows(kept, dropped)

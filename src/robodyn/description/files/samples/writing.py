@@ -65,6 +65,7 @@ def _signal(signal: SignalMapping) -> list[str]:
     unit = known_unit(signal.unit) if signal.unit else None
     size = unit.factor if unit else 1.0
     lines += [f"offset = {signal.offset / size:.9g}"] if signal.offset else []
+    lines += [f"wrap = {signal.wrap / size:.9g}"] if signal.wrap else []
     lines += [f"gear = {signal.gear:.6g}"] if signal.gear != 1.0 else []
     if signal.factor != 1.0 or signal.factor_unit:
         lines.append(f'factor = "{signal.factor:.6g} {signal.factor_unit}"' if signal.factor_unit

@@ -5,8 +5,8 @@ function makeTile({ heading, answer, detail, verdict, act }) {
   const label = { good: "met", fair: "close", bad: "not met" }[verdict];
   const told = label ? make("span", { class: "spoken" }, `(${label})`) : null;
   const button = act ? makeButton(act.text, act.label, act.click) : null;
-  return make("article", { class: "tile", "data-verdict": verdict, title: detail },
-    make("h2", {}, heading), button,
+  return make("article", { class: "tile", "data-verdict": verdict, title: detail }, button,
+    make("h2", {}, heading),
     make("p", {}, make("strong", {}, answer.replace(/ (?=\S+$)/, "\u00a0")), make("span", { class: "detail" }, detail), told));
 }
 
@@ -29,7 +29,7 @@ function worstMiss(run) {
   return { time: run.time[worst], value: distances[worst] };
 }
 
-const NO_CAUSES = "The causes of the deviation were not computed for this page: run robodyn report SCENARIO without --fast, on a scenario rather than a run.";
+const NO_CAUSES = "The causes of the deviation were not computed for this page: robodyn report computes them for a scenario, but not for a saved run or with --fast.";
 
 // The bars show the largest miss until the reader chooses a time. `missing` is what stands there as long as no causes are
 // known, of a run that has a path.

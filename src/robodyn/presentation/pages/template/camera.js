@@ -11,8 +11,8 @@ function makeCamera({ axes, centre, extent, skeletons }) {
   return { axes, centre, far, shift: [0, 0], azimuth, elevation, zoom: 1 };
 }
 
-// Go as near as all the places allow, and put them into the middle of the picture.
-function fitCamera(camera, { centre, outline: places }, width, height) {
+// Go as near as all the places allow, and put them into the middle of the picture below its head.
+function fitCamera(camera, { centre, outline: places }, width, height, head = 0) {
   camera.zoom = 1;
   camera.centre = centre;
   camera.shift = [0, 0];
@@ -22,9 +22,9 @@ function fitCamera(camera, { centre, outline: places }, width, height) {
     const spots = places.map(project);
     const [xs, ys] = [spots.map((spot) => spot.x - camera.shift[0]), spots.map((spot) => spot.y - camera.shift[1])];
     const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-    const fill = Math.max((right - left) / (0.84 * width), (bottom - top) / (0.8 * height));
+    const fill = Math.max((right - left) / (0.84 * width), (bottom - top) / (0.8 * (height - head)));
     camera.far *= Math.max(0.4, fill);
-    camera.shift = [(width - left - right) / 2 / fill, (height - top - bottom) / 2 / fill];
+    camera.shift = [(width - left - right) / 2 / fill, (height + head - top - bottom) / 2 / fill];
   }
 }
 

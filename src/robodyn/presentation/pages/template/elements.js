@@ -52,8 +52,9 @@ function saveFile(blob, name) {
   setTimeout(() => URL.revokeObjectURL(href), 10000);
 }
 
-function makeButton(text, label, click) {
-  return make("button", { type: "button", "aria-label": label, title: label, onclick: click }, text);
+// A word on a button is its name, and the title says more; an icon is named by the title.
+function makeButton(text, title, click) {
+  return make("button", { type: "button", "aria-label": /\w/.test(text) ? null : title, title, onclick: click }, text);
 }
 
 const DARK = matchMedia("(prefers-color-scheme: dark)");

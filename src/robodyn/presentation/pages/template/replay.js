@@ -75,7 +75,7 @@ function makePicture(store, shown, ghosts, drawable, badge) {
   const flat = marks.getContext("2d");
   const draw = fitCanvas(canvas, (width, height, pixels) => {
     const scene = shown();
-    if (fitted !== `${width} ${height} ${camera.view}`) fitCamera(camera, scene, width, height);
+    if (fitted !== `${width} ${height} ${camera.view}`) fitCamera(camera, scene, width, height, badge.hidden ? 0 : badge.offsetTop + badge.offsetHeight);
     fitted = `${width} ${height} ${camera.view}`;
     [marks.width, marks.height] = [canvas.width, canvas.height];
     flat.setTransform(pixels, 0, 0, pixels, 0, 0);

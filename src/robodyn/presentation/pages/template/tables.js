@@ -81,8 +81,8 @@ function fillEvents(store) {
 }
 
 function makeTable(heads, rows) {
-  const head = make("tr", {}, heads.map((text) => make("th", { scope: "col" }, text)));
-  return make("div", { class: "table", tabindex: "0", role: "region", "aria-label": heads.filter(Boolean).join(", ") }, make("table", {}, make("thead", {}, head), make("tbody", {}, rows)));
+  const head = make("tr", {}, heads.map((text) => (text ? make("th", { scope: "col" }, text) : make("td"))));
+  return make("div", { class: "table", tabindex: "0", role: "group", "aria-label": heads.filter(Boolean).join(", ") }, make("table", {}, make("thead", {}, head), make("tbody", {}, rows)));
 }
 
 // Parameters of all runs side by side; what differs between them is marked.
