@@ -3,7 +3,7 @@
 import functools
 import gc
 
-import hypothesis
+import hypothesis.internal.conjecture.providers
 import typer.testing
 from support import verification
 from support.verification import proof  # noqa: F401
@@ -13,6 +13,9 @@ LONGEST = ("identities/test_random_machines", "unit/analysis/test_fit", "test_do
 # No test asserts a time: a machine may be busy.
 hypothesis.settings.register_profile("any speed", deadline=None)
 hypothesis.settings.load_profile("any speed")
+
+# Random values come from strategies alone: to look for more in the sources of 500 modules takes 3 s in each process.
+hypothesis.internal.conjecture.providers._get_local_constants = hypothesis.internal.constants_ast.Constants
 
 # Traced graphs are hundreds of thousands of objects without cycles: looking for cycles less often saves a tenth.
 gc.set_threshold(100_000, 20, 100)

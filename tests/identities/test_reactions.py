@@ -1,6 +1,7 @@
 """The reactions of joints are what the balance of each free body leaves for them, by its momentum and by hand."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -60,6 +61,7 @@ TREE = {"trunk": GROUND, "left": "trunk", "right": "trunk", "hand": "left", "pla
 KINDS = dict(zip(TREE, ("revolute", "revolute", "prismatic", "revolute", "fixed", "revolute"), strict=True))
 
 
+@cache
 def machine(seed):
     """A branched tree with a loop, a rod, a strut, a load, a contact, drives and friction; a body on a fixed joint."""
     generator = np.random.default_rng(seed)

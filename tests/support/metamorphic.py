@@ -8,6 +8,7 @@ does not follow the machine's size shows in the last bits.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -82,7 +83,7 @@ def scale(scenario: Scenario, length: float, mass: float = 1.0) -> Twin:
         raise NotComparable("matrices of flexible bodies have no units")
     if any(getattr(block.law, "__name__", "") == "counted" for block in scenario.machine.blocks):
         raise NotComparable("a law commands a force by a length")
-    system = assemble(scenario)
+    system = _system_of(scenario)
     if any("is in" in warning for warning in system.warnings):
         raise NotComparable("a law reads a signal of another unit than its own")
     signals = {info.name: info.unit for info in (*system.signals, *system.states)}
@@ -386,12 +387,18 @@ def compare_twin(scenario: Scenario, relation: str) -> str:
     return _compare(scenario, DESCRIBED[relation](scenario), CLOSE)
 
 
+@functools.lru_cache(maxsize=40)
+def _system_of(scenario: Scenario) -> System:
+    """The original is compared with one twin after another: it is traced once."""
+    return assemble(scenario)
+
+
 def _run(scenario: Scenario, solver: Solver, begin: float = 0.0) -> Run | str:
     """A run at times that are no samples, or why there is none; from a later time on where that is asked for."""
     times = begin + (np.arange(SAMPLES) + 0.377) / SAMPLES * scenario.duration
     try:
         if not begin:
-            return simulate(scenario, solver, recording=Recording(times=tuple(times)))
+            return simulate(_system_of(scenario), solver, recording=Recording(times=tuple(times)))
         still = simulate(scenario.replaced(duration=1e-9), solver)
         later = dataclasses.replace(still, outcome=dataclasses.replace(still.outcome, time=begin))
         return simulate(scenario, solver, start=later, recording=Recording(times=tuple(times)))
@@ -410,7 +417,7 @@ def _compare(scenario: Scenario, twin: Twin, allowed: float, unit: Callable[[str
         return "" if isinstance(fine, str) and isinstance(other, str) else f"one is refused: {fine} / {other}"
     if fine.outcome.kind != other.outcome.kind:
         return f"one ends by {fine.outcome.kind.name}, the other by {other.outcome.kind.name}"
-    names = [state.name for state in assemble(scenario).states if np.isfinite(state.nominal) and state.name in fine]
+    names = [state.name for state in _system_of(scenario).states if np.isfinite(state.nominal) and state.name in fine]
     # Bristles of a contact bend along tangents, which are others in another world; work sums up rounding.
     names = [name for name in names if ".bristle" not in name or not scenario.machine.contacts]
     sizes = {name: max(np.max(np.abs(fine[name].values), initial=0.0), 0.1 * unit(name)) for name in names}
@@ -451,7 +458,7 @@ def _compare_halves(scenario: Scenario) -> str:
     if second.outcome.kind != whole.outcome.kind:
         return f"ends by {second.outcome.kind.name}, the whole by {whole.outcome.kind.name}"
     n, count = min(len(times), len(second.time)), len(whole.time) - len(times)
-    for state in assemble(scenario).states:
+    for state in _system_of(scenario).states:
         if np.isfinite(state.nominal) and state.name in whole:
             values = whole[state.name].values
             size = max(np.max(np.abs(values), initial=0.0), 0.1)

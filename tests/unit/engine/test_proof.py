@@ -127,6 +127,42 @@ def test_boxes_hold_the_motion_and_are_no_larger_than_its_taylor_series(name):
     assert of_parts > 1
 
 
+def test_boxes_are_wider_than_the_motion_by_its_rounding():
+    """x = 1e9 + t is known to 1e-7: 64 units in the last place of 2.2e-16 are 1.4e-5."""
+    boxes = []
+
+    def one(t, x, d, m, p, out):
+        out[0] = 1.0
+
+    def guard(t, x, d, m, p, out):
+        out[0] = x[0] - 1e9 - 1.5
+
+    def enclosures(t, box, d, m, p, out):
+        boxes.append([box[i] for i in range(6)])
+        out[0], out[1] = box[1] - 1e9 - 1.5, box[3]
+
+    def drifts(t, box, d, m, p, out):
+        out[0], out[1] = box[4 + 1], 0.0
+
+    problem = make_problem(
+        kernel(one),
+        1,
+        n_guards=1,
+        guards=kernel(guard),
+        guard_rates=kernel(one),
+        enclosures=kernel(enclosures),
+        drifts=kernel(drifts),
+        condition_kind=np.zeros(1, np.int64),
+        entries=np.arange(2),
+        bounds_work=10,
+    )
+    done = integrate(problem, Solver("dopri5"), 0.0, END, np.array([1e9]), EMPTY, EMPTY, EngineRecording())
+    assert [t for t, _ in done.events] == pytest.approx([1.5], abs=2e-7)
+    wider = [radius_x - radius_t for _, _, radius_t, radius_x, h, _ in boxes if radius_t <= 0.5001 * h]
+    assert wider
+    assert 1.4e-5 <= min(wider) <= max(wider) < 2e-5
+
+
 @pytest.mark.parametrize("level", [0.1, 0.1878, -0.0203])
 def test_boxes_hold_signals_that_come_late_from_several_steps(level):
     """The quartic, 0.4 s late, and -3 before it arrives: bounds over all steps of the past that a part looks at."""
@@ -238,11 +274,17 @@ JUMP, KINK, STAIR, TABLE = range(4)
 class Switched:
     """x' = 1, and y' what a condition of x decides: its sign, its size, its whole part, or a curve with corners there.
 
-    Bounds of its value are exact but for `slack`: what the box leaves open then, bounds of rates have to decide.
+    Bounds of its value are exact but for `slack`: what the box leaves open then, bounds of rates have to decide. In
+    company the condition stands behind a guard and both limits of a third state, all of them far away.
     """
 
-    def __init__(self, kind, value, rate, slack=0.0, turn=-1.0, method="dopri5", step=None):
+    def __init__(self, kind, value, rate, slack=0.0, turn=-1.0, method="dopri5", step=None, company=False):
         self.kind, self.value, self.rate, self.slack, self.turn = kind, value, rate, slack, turn
+        self.before, self.n_x = [5.0, -10.0, 10.0] if company else [], 3 if company else 2
+        others = {
+            "n_guards": 1, "guards": kernel(self.guard), "guard_rates": kernel(rest_of(1)),
+            "n_limited": 1, "limits": kernel(self.limits), "limited": np.array([2]),
+        }  # fmt: skip
         kernels = {
             "conditions": self.conditions,
             "enclosures": self.enclosures,
@@ -250,15 +292,16 @@ class Switched:
         }
         problem = make_problem(
             kernel(self.rhs),
-            2,
+            self.n_x,
             n_conditions=1,
-            condition_kind=np.array([kind]),
+            condition_kind=np.array([0] * len(self.before) + [kind]),
             entries=np.arange(2),
             bounds_work=10,
             **{name: kernel(function) for name, function in kernels.items()},
+            **(others if company else {}),
         )
         solver = Solver(method, step=step) if step else Solver(method, rtol=1e-8, atol=1e-8)
-        self.done = integrate(problem, solver, 0.0, END, np.zeros(2), EMPTY, EMPTY, EngineRecording())
+        self.done = integrate(problem, solver, 0.0, END, np.zeros(self.n_x), EMPTY, EMPTY, EngineRecording())
         self.end = self.done.x[1]
 
     def rhs(self, t, x, d, m, p, out):
@@ -266,24 +309,39 @@ class Switched:
         out[0] = 1.0
         corner = 2.0 * round(value / 2.0)
         out[1] = {JUMP: np.sign(value), KINK: abs(value), STAIR: np.floor(value), TABLE: abs(value - corner)}[self.kind]
+        for i in range(2, self.n_x):
+            out[i] = 0.0
+
+    def guard(self, t, x, d, m, p, out):
+        out[0] = self.before[0]
+
+    def limits(self, t, x, d, m, p, out):
+        out[0], out[1] = -10.0, 10.0
+
+    def bound(self, out, others, middle, radius):
+        """Write what is known of the others, and of the condition behind them."""
+        for k, value in enumerate([*others, middle, *(0.0 for _ in others), radius]):
+            out[k] = value
 
     def conditions(self, t, x, d, m, p, out):
         value = self.value(x[0])
         out[0] = np.floor(value) if self.kind == TABLE else value
 
     def enclosures(self, t, box, d, m, p, out):
-        # Of entries 0 to 2, time and states: it is monotone between the ends of the box and its turn.
-        low, high = box[1] - box[3 + 1], box[1] + box[3 + 1]
+        # Of time and states: it is monotone between the ends of the box and its turn.
+        width = 1 + self.n_x
+        low, high = box[1] - box[width + 1], box[1] + box[width + 1]
         values = [self.value(x) for x in (low, min(max(self.turn, low), high), high)]
         low, high = min(values), max(values)
         if self.kind == TABLE:
             low, high = np.floor(low), np.floor(high)
-        out[0], out[1] = 0.5 * (low + high), 0.5 * (high - low) + self.slack
+        self.bound(out, self.before, 0.5 * (low + high), 0.5 * (high - low) + self.slack)
 
     def drifts(self, t, box, d, m, p, out):
-        middle, radius = box[1], box[3 + 1]
-        rates = [self.rate(middle + sign * radius) * box[2 * 3 + 1] for sign in (-1.0, 1.0)]
-        out[0], out[1] = 0.5 * sum(rates), 0.5 * abs(rates[1] - rates[0])
+        width = 1 + self.n_x
+        middle, radius = box[1], box[width + 1]
+        rates = [self.rate(middle + sign * radius) * box[2 * width + 1] for sign in (-1.0, 1.0)]
+        self.bound(out, [0.0 for _ in self.before], 0.5 * sum(rates), 0.5 * abs(rates[1] - rates[0]))
 
 
 @pytest.mark.parametrize("slack", [0.0, 0.3])
@@ -315,17 +373,19 @@ def test_a_turn_just_before_a_change_is_no_change(kind):
     assert near.done.proof.undecided == 0
 
 
+@pytest.mark.parametrize(("turn", "company"), [(1.5, False), (1.13, True)])
 @pytest.mark.parametrize("way", [1.0, -1.0])
 @pytest.mark.parametrize(("kind", "slack"), [(JUMP, 0.0), (STAIR, 0.0), (STAIR, 0.3)])
-def test_what_changes_and_changes_back_within_a_step_is_met_twice(kind, way, slack):
-    """0.02 - (x - 1.5)^2 / 4, or the opposite, above a level: for x within 0.2 sqrt(2) of 1.5 on its other side."""
+def test_what_changes_and_changes_back_within_a_step_is_met_twice(kind, way, slack, turn, company):
+    """0.02 - (x - turn)^2 / 4, or the opposite, above a level: within 0.2 sqrt(2) of the turn on its other side."""
     level = 2.0 if kind == STAIR else 0.0
     back = Switched(
         kind,
-        lambda x: level + way * (0.02 - 0.25 * (x - 1.5) ** 2),
-        lambda x: way * 0.5 * (1.5 - x),
+        lambda x: level + way * (0.02 - 0.25 * (x - turn) ** 2),
+        lambda x: way * 0.5 * (turn - x),
         slack,
-        turn=1.5,
+        turn=turn,
+        company=company,
     )
     inside = 2.0 * 0.2 * 2.0**0.5
     above = inside if way > 0 else END - inside

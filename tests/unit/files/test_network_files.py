@@ -29,9 +29,10 @@ def value(name, *shape):
     return helper.make_tensor_value_info(name, TensorProto.DOUBLE, shape)
 
 
-def save(folder, nodes, inputs, outputs, constants, name="drive.onnx"):
+def save(folder, nodes, inputs, outputs, constants, name="drive.onnx", opset=17, domain=""):
     graph = helper.make_graph(nodes, "drive", inputs, outputs, constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    versions = [helper.make_opsetid("", opset), *([helper.make_opsetid(domain, 1)] if domain else [])]
+    model = helper.make_model(graph, opset_imports=versions, ir_version=9)
     onnx.checker.check_model(model)
     path = folder / name
     path.write_bytes(model.SerializeToString())
@@ -215,6 +216,8 @@ def test_a_scenario_with_a_network_and_its_file_are_one(arm, tmp_path):
         ({"recurrent": {"h": "hidden"}}, "recurrent.h.hidden", "is no output of the network"),
         ({"recurrent": {}}, "features", "make the only input, the network has 2: x, h"),
         ({"outputs": ["a", "b"]}, "outputs", "must name 1 outputs (torque)"),
+        ({"features": ["h_3", "velocity"]}, "features", "'h_3' is remembered under this name too"),
+        ({"features": ["velocity_1", "velocity@1"]}, "features", "'velocity_1' is remembered under this name too"),
     ],
 )
 def test_keys_that_do_not_fit_the_network_are_named(arm, change, place, what):
@@ -231,6 +234,13 @@ def test_files_that_are_no_network_or_hold_what_no_law_knows_are_refused(tmp_pat
     path = save(tmp_path, [helper.make_node("Sinh", ["a"], ["y"])], [value("a", 1)], [value("y", 1)], [])
     with pytest.raises(rd.ModelError, match="uses Sinh; a law knows Abs, Add"):
         rd.read_network(path)
+    foreign = helper.make_node("Relu", ["a"], ["y"], domain="com.example")
+    path = save(tmp_path, [foreign], [value("a", 1)], [value("y", 1)], [], domain="com.example")
+    with pytest.raises(rd.ModelError, match="uses Relu; a law knows"):
+        rd.read_network(path)
+    path = save(tmp_path, [helper.make_node("Relu", ["a"], ["y"])], [value("a", 1)], [value("y", 1)], [], opset=6)
+    with pytest.raises(rd.ModelError, match="has operations of version 6"):
+        rd.read_network(path)
     path = save_recurrent(tmp_path, "LSTM", direction="reverse")
     with pytest.raises(rd.ModelError, match="direction of a recurrent layer"):
         rd.read_network(path, features=("a", "b"), recurrent={"h": "h_out", "c": "c_out"})
@@ -244,3 +254,18 @@ def test_a_file_that_is_not_there_is_named_in_the_scenario_s_file(tmp_path):
     (tmp_path / "arm.toml").write_text(ARM.format(network=GRU), encoding="utf-8")
     with pytest.raises(rd.ModelError, match=r"blocks.network.file: cannot be read"):
         rd.read_scenario(tmp_path / "arm.toml")
+
+
+def test_a_network_that_acts_on_its_joint_gives_a_torque(tmp_path):
+    save_perceptron(tmp_path)
+    network = 'file = "drive.onnx"\nfeatures = ["position", "velocity", "position", "velocity", "position", "velocity"]'
+    text = (
+        ARM.format(network=network)
+        .replace('period = "5 ms"\nunit = "N m"', 'on = "hip"')
+        .partition("[blocks.motor]")[0]
+    )
+    (tmp_path / "arm.toml").write_text(text, encoding="utf-8")
+    run = rd.simulate(rd.read_scenario(tmp_path / "arm.toml").replaced(duration=0.1))
+    assert run["network.torque"].unit == "N m"
+    assert not run.warnings
+    assert abs(run.final["network.torque"]) > 0.01

@@ -41,6 +41,18 @@ def test_a_file_that_is_read_and_written_moves_as_it_did(name, to, tmp_path):
     assert compare_mechanics(scenario.machine, again.machine) <= ROUNDING
 
 
+def test_a_servo_with_a_negative_gain_is_written_as_a_motor_that_its_user_commands(tmp_path):
+    inputs = {"target": "aim.value", "position": "turn.position", "velocity": "turn.velocity"}
+    gains = {"proportional": -2.0, "derivative": 3.0}
+    loop = rd.Block("loop", "pd_control", inputs=inputs, parameters=gains, unit="N m")
+    aim = rd.Block("aim", "constant_reference", parameters={"constant": 1.0}, unit="rad")
+    motor = rd.Block("motor", "torque_source", "turn", {"command": "loop.command"})
+    machine = joint_machine(axis=(0.0, 0.0, 1.0)).replaced(blocks=(aim, loop, motor))
+    again, sheet = read_back(rd.Scenario("two", machine, 1.0), tmp_path, "mjcf")
+    assert [block.law for block in again.machine.blocks if block.on] == ["torque_source"]
+    assert any("given as ctrl" in choice for choice in sheet.choices)
+
+
 @pytest.mark.parametrize("to", ENDINGS)
 def test_a_robot_moves_alike_in_each_format(to, tmp_path):
     """UR5 with its gripper: 16 links, massless ones among them, some of which followers move."""

@@ -15,6 +15,10 @@ sparse = ca.SX(3, 3)
 sparse[0, 1] = scalar
 SYMBOLS = [scalar, column, matrix, sparse, ca.SX(3, 1), ca.SX.sym("c", 2), ca.SX(0, 1)]
 NUMBERS = [2.0, 0.0, -0.0, float("inf"), float("nan"), np.float64(3.0), 2, True, ca.DM([1.0, 2.0, 3.0]), np.ones(3)]
+ARRAYS = [
+    *(np.arange(3.0), np.array([[0.0], [-0.0], [np.nan]]), np.array([[1.0, 0.0, np.inf]]), np.diag([1.0, 2.0, 3.0])),
+    *(np.ones(2), np.zeros(0), np.ones((0, 1)), np.ones(()), np.ones((3, 3), int), np.float32([1, 2, 3])),
+]
 
 
 def outcome(operation, left, right):
@@ -34,8 +38,15 @@ def _short_ways():
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_operators_give_what_casadi_gives(name):
     short, general = getattr(operator, name), CASADIS[name]
-    pairs = [*product(SYMBOLS, SYMBOLS), *product(SYMBOLS, NUMBERS), *product(NUMBERS, SYMBOLS)]
+    numbers = NUMBERS + ARRAYS
+    pairs = [*product(SYMBOLS, SYMBOLS), *product(SYMBOLS, numbers), *product(numbers, SYMBOLS)]
     differing = [pair for pair in pairs if outcome(short, *pair) != outcome(general, *pair)]
+    assert differing == []
+
+
+def test_products_of_arrays_and_expressions_give_what_casadi_gives():
+    pairs = [*product(SYMBOLS, ARRAYS), *product(ARRAYS, SYMBOLS)]
+    differing = [pair for pair in pairs if outcome(operator.matmul, *pair) != outcome(ca.mtimes, *pair)]
     assert differing == []
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
+from functools import cache
 
 from robodyn.base.records import dataclass
 from robodyn.base.units import known_unit
@@ -26,11 +28,18 @@ class MachineSize:
 
     def of(self, unit: str) -> float:
         """How large a quantity of this unit is: of a force `mass length` by 1 s^2; 1 for units of other kinds."""
-        measure = known_unit(unit) if unit else None
-        if measure is None or not measure.powers.keys() <= MECHANICAL:
-            return 1.0
-        powers = measure.dimension
-        return float(self.length ** powers.get("m", 0) * self.mass ** powers.get("kg", 0))
+        of_length, of_mass = _find_powers(unit)
+        return float(self.length**of_length * self.mass**of_mass)
+
+
+@cache
+def _find_powers(unit: str) -> tuple[Fraction | int, Fraction | int]:
+    """Of the metre and of the kilogram."""
+    measure = known_unit(unit) if unit else None
+    if measure is None or not measure.powers.keys() <= MECHANICAL:
+        return 0, 0
+    powers = measure.dimension
+    return powers.get("m", 0), powers.get("kg", 0)
 
 
 def size_machine(scenario: Scenario) -> MachineSize:

@@ -48,7 +48,9 @@ def units_of(block: Block, units: Mapping[str, str]) -> BlockUnits:
     }
     own = block.unit or inputs.get("{u}", "")
     if block.on:
-        return BlockUnits(units.get(f"{block.on}.position", "rad"), own)
+        # What acts on a joint and has no unit of its own is a force there.
+        place = units.get(f"{block.on}.position", "rad")
+        return BlockUnits(place, own or FORCE.get(place, ""))
     if block.unit in FORCE:
         return BlockUnits(block.unit, own)
     message = next((unit for law_unit, unit in inputs.items() if "{x}" in law_unit), "rad")

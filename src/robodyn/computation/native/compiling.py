@@ -14,7 +14,7 @@ from robodyn.base.waiting import report_progress
 from robodyn.computation.native.conditions import DRIFTS, Conditions, find_conditions
 from robodyn.computation.native.derivatives import Sweep
 from robodyn.computation.native.elementary import inline_elementary, inline_some, make_portable
-from robodyn.computation.native.emit import emit_lanes, emit_module, reads_rows
+from robodyn.computation.native.emit import CHUNK_SIZE, QUICK_CHUNK_SIZE, emit_lanes, emit_module, reads_rows
 from robodyn.computation.native.fusion import fuse, share_reciprocals
 from robodyn.computation.native.kernel import (
     Code,
@@ -159,6 +159,7 @@ def _make_code(
         on_compile(f"compiling {len(programs)} functions of {n_operations} operations")
     text = emit_module(
         programs.values(),
+        CHUNK_SIZE if level > QUICK else QUICK_CHUNK_SIZE,
         swept=[k for k, name in enumerate(programs) if name in swept],
         row_input=parameter_input or 0,
         rare=[k for k, name in enumerate(programs) if name in (*options.rare, *SELDOM)],
@@ -190,7 +191,7 @@ def _make_programs(
         # Of the functions as they were traced: bounds of what has been made arithmetic would be wide.
         traced: dict[str, Program] = {}
         for name, family in families.items():
-            traced |= family.split(wholes[name], None)
+            traced |= family.split(wholes[name], None, options.driven)
         conditions = find_conditions({name: traced[name] for name in options.driven}, options.limited)
     others = conditions.programs | rows
     wholes |= others
@@ -292,13 +293,16 @@ class Family:
         places = dict(zip(self.members, begins, strict=False))
         return [(places[name], entry) for name, entry in first if name in places]
 
-    def split(self, whole: Program, parameter_input: int | None) -> dict[str, Program]:
-        """The members' programs, from that of all, whose parameters may have become more."""
+    def split(
+        self, whole: Program, parameter_input: int | None, wanted: Collection[str] | None = None
+    ) -> dict[str, Program]:
+        """The members' programs, or those of some, from that of all, whose parameters may have become more."""
         programs, begin = {}, 0
         for name, member in self.members.items():
             end = begin + member.n_out()
-            sizes = [member.nnz_in(i) if i != parameter_input else n for i, n in enumerate(whole.in_sizes)]
-            programs[name] = restrict(whole, member.name(), sizes, whole.outputs[begin:end])
+            if wanted is None or name in wanted:
+                sizes = [member.nnz_in(i) if i != parameter_input else n for i, n in enumerate(whole.in_sizes)]
+                programs[name] = restrict(whole, member.name(), sizes, whole.outputs[begin:end])
             begin = end
         return programs
 

@@ -36,6 +36,8 @@ from robodyn.computation.native.program import Program
 from robodyn.computation.native.rows import SEEK
 
 CHUNK_SIZE = 6000
+# Without optimisation, half the time where most is shared and functions are short: what they call costs them little.
+QUICK_CHUNK_SIZE = 1000
 # Compiling takes half as long in pieces of this size, at the same speed; a program of one chunk is faster uncut.
 PIECE_SIZE = 500
 # Parts of a program that do not depend on each other are computed in turns up to this size: processors look ahead by

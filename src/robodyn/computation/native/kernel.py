@@ -39,8 +39,8 @@ KNOWN = "known"
 
 
 def emit_known() -> str:
-    """LLVM text of the table of known objects, filled in by `introduce`."""
-    return f"@{KNOWN} = global [2 x ptr] zeroinitializer\n"
+    """LLVM text of the table of known objects, filled in by `introduce`, and of what looks at one array."""
+    return f"@{KNOWN} = global [2 x ptr] zeroinitializer\n{_FITS}"
 
 
 def introduce(address: int) -> None:
@@ -58,14 +58,17 @@ def emit_array_entry(symbol: str, in_sizes: Sequence[int], out_sizes: Sequence[i
     n_in, n_out = len(in_sizes), len(out_sizes)
     lines = [
         f"define i32 @{symbol}.arrays(ptr %inputs, ptr %outputs) noinline nounwind {{",
-        f"  %type = load ptr, ptr @{KNOWN}",
-        f"  %float64 = load ptr, ptr getelementptr (ptr, ptr @{KNOWN}, i64 1)",
         *_load("%inputs", "count", TUPLE_SIZE, "i64"),
         f"  %right_count = icmp eq i64 %count, {n_in}",
         "  br i1 %right_count, label %check0, label %refuse",
     ]
     for k, size in enumerate(in_sizes):
-        lines += _check(k, size, "uge" if k == longer else "eq")
+        lines += [
+            f"check{k}:",
+            *_load("%inputs", f"a{k}", TUPLE_ITEMS + 8 * k, "ptr"),
+            f"  %fits{k} = call i1 @fits(ptr %a{k}, i64 {size}, i64 {-1 if k == longer else size})",
+            f"  br i1 %fits{k}, label %check{k + 1}, label %refuse",
+        ]
     lines += [f"check{n_in}:"]
     for k in range(n_out):
         lines += _load("%outputs", f"o{k}", TUPLE_ITEMS + 8 * k, "ptr")
@@ -81,31 +84,39 @@ def _load(base: str, name: str, offset: int, kind: str) -> list[str]:
     return [f"  %at_{name} = getelementptr i8, ptr {base}, i64 {offset}", f"  %{name} = load {kind}, ptr %at_{name}"]
 
 
-def _check(k: int, size: int, relation: str) -> list[str]:
-    """Go on to the next input if this one is an array, of float64, one-dimensional, plain and of the right length."""
-    return [
-        f"check{k}:",
-        *_load("%inputs", f"a{k}", TUPLE_ITEMS + 8 * k, "ptr"),
-        *_load(f"%a{k}", f"type{k}", TYPE, "ptr"),
-        f"  %is_array{k} = icmp eq ptr %type{k}, %type",
-        f"  br i1 %is_array{k}, label %fields{k}, label %refuse",
-        f"fields{k}:",
-        *_load(f"%a{k}", f"description{k}", DESCRIPTION, "ptr"),
-        *_load(f"%a{k}", f"rank{k}", N_DIMENSIONS, "i32"),
-        *_load(f"%a{k}", f"flags{k}", FLAGS, "i32"),
-        f"  %plain{k} = and i32 %flags{k}, {PLAIN}",
-        f"  %is_float{k} = icmp eq ptr %description{k}, %float64",
-        f"  %is_vector{k} = icmp eq i32 %rank{k}, 1",
-        f"  %is_plain{k} = icmp eq i32 %plain{k}, {PLAIN}",
-        f"  %both{k} = and i1 %is_float{k}, %is_vector{k}",
-        f"  %all{k} = and i1 %both{k}, %is_plain{k}",
-        f"  br i1 %all{k}, label %length{k}, label %refuse",
-        f"length{k}:",
-        *_load(f"%a{k}", f"dimensions{k}", DIMENSIONS, "ptr"),
-        f"  %count{k} = load i64, ptr %dimensions{k}",
-        f"  %fits{k} = icmp {relation} i64 %count{k}, {size}",
-        f"  br i1 %fits{k}, label %check{k + 1}, label %refuse",
+# Whether something is an array, of float64, one-dimensional, plain and not shorter or longer than allowed. One function
+# for all inputs of all entries: written out in each, this was most of a small module's code.
+_FITS = "\n".join(
+    [
+        "define internal i1 @fits(ptr %array, i64 %least, i64 %most) noinline nounwind {",
+        f"  %ndarray = load ptr, ptr @{KNOWN}",
+        f"  %float64 = load ptr, ptr getelementptr (ptr, ptr @{KNOWN}, i64 1)",
+        *_load("%array", "type", TYPE, "ptr"),
+        "  %is_array = icmp eq ptr %type, %ndarray",
+        "  br i1 %is_array, label %fields, label %refuse",
+        "fields:",
+        *_load("%array", "description", DESCRIPTION, "ptr"),
+        *_load("%array", "rank", N_DIMENSIONS, "i32"),
+        *_load("%array", "flags", FLAGS, "i32"),
+        f"  %plain = and i32 %flags, {PLAIN}",
+        "  %is_float = icmp eq ptr %description, %float64",
+        "  %is_vector = icmp eq i32 %rank, 1",
+        f"  %is_plain = icmp eq i32 %plain, {PLAIN}",
+        "  %both = and i1 %is_float, %is_vector",
+        "  %all = and i1 %both, %is_plain",
+        "  br i1 %all, label %length, label %refuse",
+        "length:",
+        *_load("%array", "dimensions", DIMENSIONS, "ptr"),
+        "  %count = load i64, ptr %dimensions",
+        "  %enough = icmp uge i64 %count, %least",
+        "  %no_more = icmp ule i64 %count, %most",
+        "  %fits = and i1 %enough, %no_more",
+        "  ret i1 %fits",
+        "refuse:",
+        "  ret i1 0",
+        "}\n",
     ]
+)
 
 
 @functools.cache

@@ -90,10 +90,12 @@ def with_operands(node: Node, renumbered: Any) -> Node:
     op = node[0]
     if op not in _OTHERS:
         # Written out: every pass calls this for every node.
-        if len(node) == 3:
-            return (op, renumbered[node[1]], renumbered[node[2]])
-        if len(node) == 2:
-            return (op, renumbered[node[1]])
+        n = len(node)
+        if n == 3:
+            _, a, b = node
+            return op, renumbered[a], renumbered[b]
+        if n == 2:
+            return op, renumbered[node[1]]
         return (op, *[renumbered[i] for i in node[1:]])
     return node if op in _LEAVES else (op, node[1], *[renumbered[i] for i in node[2:]])
 
@@ -116,14 +118,15 @@ class Builder:
         """Number of a node."""
         op = node[0]
         key = node
-        if op == "const":
+        if op in COMMUTATIVE:
+            _, first, second = node
+            if first > second:
+                node = key = (op, second, first)
+            if op == "add" and self.nodes[first][0] == "if_else_zero":
+                node = key = self._joined_branches(node)
+        elif op == "const":
             # Equal numbers may differ in the sign of zero, and a NaN equals nothing: compare what is written.
             key = (op, float(node[1]).hex())
-        elif op in COMMUTATIVE:
-            if node[1] > node[2]:
-                node = key = (op, node[2], node[1])
-            if op == "add":
-                node = key = self._joined_branches(node)
         # Value numbering: common sub-expressions are one node.
         number = self._numbers.get(key)
         if number is None:
@@ -149,9 +152,10 @@ class Builder:
             replace: what stands for a node, from what those before it have become; None: the node itself.
         """
         new: list[int] = []
+        add, put = self.add, new.append
         for node in program.nodes:
-            number = replace(node, new)
-            new.append(self.add(with_operands(node, new)) if number is None else number)
+            number = None if replace is keep else replace(node, new)
+            put(add(with_operands(node, new)) if number is None else number)
         return new
 
     def finish(self, name: str, in_sizes: Iterable[int], outputs: Iterable[Iterable[int]]) -> Program:
@@ -264,11 +268,11 @@ def restrict(program: Program, name: str, in_sizes: Iterable[int], outputs: Iter
     live = live_nodes(program.nodes, wanted)
     if all(live):
         return Program(name, tuple(in_sizes), program.nodes, tuple(wanted))
+    kept = list(compress(range(len(live)), live))
     renumbered = [-1] * len(live)
-    nodes: list[Node] = []
-    for number in compress(range(len(live)), live):
-        renumbered[number] = len(nodes)
-        nodes.append(with_operands(program.nodes[number], renumbered))
+    for place, number in enumerate(kept):
+        renumbered[number] = place
+    nodes = [with_operands(program.nodes[number], renumbered) for number in kept]
     columns = tuple(tuple(renumbered[i] for i in output) for output in wanted)
     return Program(name, tuple(in_sizes), tuple(nodes), columns)
 
@@ -282,6 +286,12 @@ def live_nodes(nodes: Sequence[Node], outputs: Iterable[Iterable[int]]) -> bytea
     for number in range(len(nodes) - 1, -1, -1):
         if live[number]:
             node = nodes[number]
-            for operand in node[1:] if node[0] not in _OTHERS else operands(node):
-                live[operand] = 1
+            if node[0] in _OTHERS:
+                for operand in operands(node):
+                    live[operand] = 1
+            elif len(node) == 3:
+                live[node[1]] = live[node[2]] = 1
+            else:
+                for operand in node[1:]:
+                    live[operand] = 1
     return live

@@ -17,6 +17,8 @@ from robodyn.description.model.description import Description
 from robodyn.description.model.fields import EMPTY, array, quantity, text, text_map, texts
 
 FEATURE = re.compile(r"\s*([A-Za-z]\w*)(?:@(\d{1,3}))?\s*")
+STANDARD, OLDEST = ("", "ai.onnx"), 11
+"""Domains of operations that mean what ONNX says, and the version since which they do."""
 MOST_BYTES = 64 * MEGABYTE
 """Of a file."""
 MOST_WEIGHTS = 50_000
@@ -98,6 +100,9 @@ class NetworkFile(Description):
             for name in names:
                 if not name.isidentifier():
                     flaws.add(key, f"are missing: '{name}' of the network is no name of a signal")
+        # What is remembered of `error` one sample ago is named `error_1`, an entry of the state `h` `h_1`.
+        for name in law.arguments.keys() & law.law_info.memory.keys():
+            flaws.add("features", f"'{name}' is remembered under this name too", "give the argument another one")
         if flaws.found:
             return
         sizes = {name: int(np.prod(law.inputs[name])) for name in law.signals}
@@ -129,9 +134,14 @@ def read_graph(content: bytes, flaws: FlawList) -> dict[str, Any]:
     except ImportError as error:
         raise ImportError("a network as a law needs onnx: pip install 'robodyn[networks]'", name="onnx") from error
     try:
-        graph = onnx.load_model_from_string(content).graph
+        model = onnx.load_model_from_string(content)
     except Exception as error:  # noqa: BLE001 (whatever the reader raises of a broken file)
         refuse("file", f"is no ONNX file: {error}")
+    graph = model.graph
+    for versions in model.opset_import:
+        if versions.domain in STANDARD and versions.version < OLDEST:
+            what = f"has operations of version {versions.version}"
+            flaws.add("file", what, f"export it with opset {OLDEST} or newer")
     if not graph.output:
         flaws.add("file", "is no ONNX file with outputs")
 
@@ -154,7 +164,8 @@ def read_graph(content: bytes, flaws: FlawList) -> dict[str, Any]:
         attributes = {entry.name: onnx.helper.get_attribute_value(entry) for entry in node.attribute}
         attributes = {key: numbers(a) if isinstance(a, onnx.TensorProto) else a for key, a in attributes.items()}
         operations.append(Operation(node.op_type, tuple(node.input), tuple(node.output), attributes))
-    if unknown := sorted({one.kind for one in operations} - OPERATIONS.keys()):
+    foreign = {node.op_type for node in graph.node if node.domain not in STANDARD}
+    if unknown := sorted(foreign | ({one.kind for one in operations} - OPERATIONS.keys())):
         flaws.add("file", f"uses {', '.join(unknown)}; a law knows {', '.join(OPERATIONS)}")
     inputs = {entry.name: entry.type.tensor_type.shape.dim for entry in graph.input if entry.name not in weights}
     shapes = {name: tuple(size.dim_value or 1 for size in lengths) for name, lengths in inputs.items()}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from functools import lru_cache
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from robodyn.base.records import dataclass
@@ -155,6 +156,11 @@ class Argument:
 
 def arguments_of(function: Callable[..., Any]) -> tuple[Argument, ...]:
     """The named arguments of a law, in order; `*args` and `**kwargs` cannot be matched and are refused."""
+    # Asked for dozens of times while a scenario is checked and traced; an object that is called may have no hash.
+    return _recall_arguments(function) if inspect.isfunction(function) else _read_arguments(function)
+
+
+def _read_arguments(function: Callable[..., Any]) -> tuple[Argument, ...]:
     arguments = []
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -164,3 +170,6 @@ def arguments_of(function: Callable[..., Any]) -> tuple[Argument, ...]:
         keyword_only = parameter.kind is parameter.KEYWORD_ONLY
         arguments.append(Argument(parameter.name, default, has_default, keyword_only))
     return tuple(arguments)
+
+
+_recall_arguments = lru_cache(maxsize=1024)(_read_arguments)

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, dataclass_transform
 
 from robodyn.base.errors import Flaw, FlawList
@@ -79,6 +80,8 @@ class Description:
             object.__setattr__(self, field, kind.accept(flaws, field, getattr(self, field)))
         self.check(flaws)
         flaws.raise_if_any(f"{self.NOUN} '{self._prefix}'" if self._prefix else self.NOUN)
+        # What was asked for while fields were still being set may have changed.
+        self.__dict__.pop("_numbers", None)
 
     def __getstate__(self) -> dict[str, Any]:
         """Its fields and its file: what has been found from these is found again."""
@@ -132,18 +135,17 @@ class Description:
 
     def numbers(self, prefix: str | None = None) -> Iterable[Number]:
         """Its named numbers: `<name>.<field>` or `<name>.<field>.<suffix>`."""
-        numbers = []
-
-        def note(number: Number) -> float:
-            numbers.append(number)
-            return number.value
-
-        self.map_numbers(note, prefix)
-        return numbers
+        # Listed once: parts are shared by all descriptions that differ in other parts.
+        listed = self.__dict__.setdefault("_numbers", {})
+        if prefix not in listed:
+            numbers = _NumberList()
+            self.map_numbers(numbers, prefix)
+            listed[prefix] = tuple(numbers.found)
+        return listed[prefix]
 
     def with_numbers(self, changes: Mapping[str, float], prefix: str | None = None) -> Self:
         """The same description with some numbers changed; names that are not its own are left alone."""
-        return self.map_numbers(lambda number: changes.get(number.name, number.value), prefix)
+        return self.map_numbers(_NumberChanges(changes), prefix)
 
     def map_names(self, change: NameMap, path: str = "") -> Self:
         """The same description with its own name, and those it refers to, as the map gives them."""
@@ -190,33 +192,69 @@ class Description:
         return self.replaced(**changed)
 
 
+class _NumberList:
+    """A map of numbers that leaves them and lists them; parts have their own lists."""
+
+    def __init__(self) -> None:
+        self.found: list[Number] = []
+
+    def __call__(self, number: Number) -> float:
+        self.found.append(number)
+        return number.value
+
+    def map_part(self, part: Description, prefix: str | None) -> Description:
+        self.found += part.numbers(prefix)
+        return part
+
+
+class _NumberChanges:
+    """A map of numbers to their new values; a part without any of them stays as it is."""
+
+    def __init__(self, values: Mapping[str, float]) -> None:
+        self.values = values
+
+    def __call__(self, number: Number) -> float:
+        return self.values.get(number.name, number.value)
+
+    def map_part(self, part: Description, prefix: str | None) -> Description:
+        concerned = any(number.name in self.values for number in part.numbers(prefix))
+        return part.map_numbers(self, prefix) if concerned else part
+
+
 # --------------------------------------------------------------------------------------------------
 # Plain data of a description: what does it say? For files, provenance and digests.
 
 
 def describe(value: Any) -> Any:
     """Any description as dictionaries, lists, strings and numbers; fields at their defaults are left out."""
+    # Most of what is met is plain.
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, (list, tuple)):
+        return [describe(entry) for entry in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        # What does not count in comparisons is not what a thing says.
-        counted = [field for field in dataclasses.fields(value) if field.compare]
-        said = [field.name for field in counted if not _is_default(field, value)]
-        plain = {"type": type(value).__name__} | {name: describe(getattr(value, name)) for name in said}
+        plain = {"type": type(value).__name__}
+        for name, default, make in _counted_fields(type(value)):
+            entry = getattr(value, name)
+            required = default is dataclasses.MISSING and make is dataclasses.MISSING
+            if required or not bool(entry == (make() if default is dataclasses.MISSING else default)):
+                plain[name] = describe(entry)
         return plain | (value.derived if isinstance(value, Description) else {})
     if isinstance(value, Mapping):
         return {str(key): describe(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [describe(entry) for entry in value]
     if callable(value):
         named = value if hasattr(value, "__qualname__") else type(value)
         return f"{named.__module__}:{named.__qualname__}"
     return value
 
 
-def _is_default(field: dataclasses.Field[Any], owner: Any) -> bool:
-    value = getattr(owner, field.name)
-    if field.default is not dataclasses.MISSING:
-        return bool(value == field.default)
-    return field.default_factory is not dataclasses.MISSING and value == field.default_factory()
+_PLAIN = (float, str, bool, int, type(None))
+
+
+@cache
+def _counted_fields(owner: Any) -> list[tuple[str, Any, Any]]:
+    """Name, default and what makes the default of each field; what does not count in comparisons is not said."""
+    return [(field.name, field.default, field.default_factory) for field in dataclasses.fields(owner) if field.compare]
 
 
 def digest(value: Any) -> str:

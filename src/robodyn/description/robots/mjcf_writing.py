@@ -464,6 +464,9 @@ class MjcfWriter(RobotWriter):
         limit = block.parameters["torque_limit"]
         own = {"position": f"{on}.position", "velocity": f"{on}.velocity"}
         servo = loop is not None and loop.law in ("pd_control", "pid_control") and loop.period is None
+        # MuJoCo has no servos with negative gains.
+        keys = ("proportional", "integral", "derivative")
+        servo = servo and loop is not None and all(loop.parameters.get(key, 0.0) >= 0.0 for key in keys)
         if loop is None or not servo or {key: loop.inputs.get(key) for key in own} != own:
             self.put_actuator("motor", block, both_ways("forcerange", limit), blocks, "command", "a motor")
             return
