@@ -67,6 +67,13 @@ def test_models_stand_in_frames_of_the_world_by_a_frame_of_their_own(tmp_path):
     assert "joins models of a world" in str(error.value)
 
 
+def test_negative_losses_are_refused(tmp_path):
+    losses = "<dynamics><damping>-1</damping><friction>-2</friction></dynamics>"
+    said = flaws(tmp_path, LINK.format("a", ""), LINK.format("b", ""), joint("j", "a", "b", losses))
+    assert "dynamics@damping: must not be negative, is -1" in said
+    assert "dynamics@friction: must not be negative, is -2" in said
+
+
 def test_poses_are_relative_to_models_links_joints_and_frames(tmp_path):
     frame = '<frame name="f" attached_to="a"><pose degrees="true">1 0 0 0 0 90</pose></frame>'
     b = LINK.format("b", '<pose relative_to="f">0 1 0 0 0 0</pose>')

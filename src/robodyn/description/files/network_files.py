@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.base.errors import FlawList, refuse
 from robodyn.base.untrusted import MEGABYTE, read_bytes
-from robodyn.description.laws.trained_network import OPERATIONS, Feature, Operation, TrainedNetwork
+from robodyn.description.laws.trained_network import OPERATIONS, Feature, NetworkOperation, TrainedNetwork
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import EMPTY, array, quantity, text, text_map, texts
 
@@ -163,7 +163,7 @@ def read_graph(content: bytes, flaws: FlawList) -> dict[str, Any]:
     for node in graph.node:
         attributes = {entry.name: onnx.helper.get_attribute_value(entry) for entry in node.attribute}
         attributes = {key: numbers(a) if isinstance(a, onnx.TensorProto) else a for key, a in attributes.items()}
-        operations.append(Operation(node.op_type, tuple(node.input), tuple(node.output), attributes))
+        operations.append(NetworkOperation(node.op_type, tuple(node.input), tuple(node.output), attributes))
     foreign = {node.op_type for node in graph.node if node.domain not in STANDARD}
     if unknown := sorted(foreign | ({one.kind for one in operations} - OPERATIONS.keys())):
         flaws.add("file", f"uses {', '.join(unknown)}; a law knows {', '.join(OPERATIONS)}")

@@ -33,7 +33,7 @@ class Feature:
 
 
 @dataclass(frozen=True)
-class Operation:
+class NetworkOperation:
     """A node of a network: its kind in ONNX, and names of arrays, "" for one that is left out."""
 
     kind: str
@@ -58,7 +58,7 @@ class TrainedNetwork:
     """
 
     digest: str
-    operations: tuple[Operation, ...] = field(compare=False, repr=False)
+    operations: tuple[NetworkOperation, ...] = field(compare=False, repr=False)
     weights: Mapping[str, np.ndarray] = field(compare=False, repr=False)
     inputs: Mapping[str, tuple[int, ...]] = field(compare=False)
     outputs: tuple[str, ...] = field(compare=False)

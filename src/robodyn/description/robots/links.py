@@ -17,7 +17,7 @@ from robodyn.base.untrusted import MEGABYTE, MOST_OF_A_MESH
 from robodyn.description.model import Machine
 from robodyn.description.model.body import MESHES, BoxLook, CapsuleLook, CylinderLook, Look, MeshLook, SphereLook
 from robodyn.description.model.numbers import as_floats
-from robodyn.description.robots.building import LinkDraft, distinct, rotated_inertia, usable_name
+from robodyn.description.robots.building import JointDraft, LinkDraft, distinct, rotated_inertia, usable_name
 from robodyn.description.robots.xml_tree import CONVERTED, NOT_DRAWN, READ, UNUSED, XmlElement
 
 # --------------------------------------------------------------------------------------------------
@@ -250,6 +250,15 @@ class LinkReader(ABC):
                 child.mark(CONVERTED, rotated)
             for key in tensor.attributes:
                 tensor.mark(CONVERTED, rotated, key)
+
+    def read_losses(self, draft: JointDraft, element: XmlElement | None) -> None:
+        """Damping and dry friction of a joint, by its <dynamics>."""
+        for key in ("damping", "friction"):
+            value = self.numbers(element, key, (0.0,))[0]
+            if value > 0.0:
+                draft.fields[key] = value
+            elif value < 0.0 and element is not None:
+                self.flaws.add(f"{element.place}@{key}", f"must not be negative, is {value:g}")
 
     def read_look(self, link: LinkDraft, element: XmlElement, frame: Pose | None = None) -> None:
         """A <visual> or <collision> as a look; frame: of the file's link in ours, where it is another one."""

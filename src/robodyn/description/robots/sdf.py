@@ -195,8 +195,8 @@ UNLIMITED = 1e16
 class JointReader:
     """Reads what joints have beside their place."""
 
-    def __init__(self, draft: RobotDraft) -> None:
-        self.draft, self.flaws = draft, draft.flaws
+    def __init__(self, draft: RobotDraft, links: SdfLinks) -> None:
+        self.draft, self.flaws, self.links = draft, draft.flaws, links
 
     def own_name(self, wanted: str, noun: str) -> str:
         """A name that no part of the machine has yet."""
@@ -218,9 +218,7 @@ class JointReader:
                 child.mark(CONVERTED, "m of a turn / (2 pi rad)")
         self.limits(draft, part.one("limit"), given)
         dynamics = part.one("dynamics")
-        for key in ("damping", "friction"):
-            value = text_floats(dynamics, key, (0.0,), self.flaws)[0]
-            draft.fields |= {key: value} if value > 0.0 else {}
+        self.links.read_losses(draft, dynamics)
         stiffness = text_floats(dynamics, "spring_stiffness", (0.0,), self.flaws)[0]
         rest = text_floats(dynamics, "spring_reference", (0.0,), self.flaws)[0]
         if stiffness > 0.0:
@@ -363,7 +361,7 @@ class SdfReader:
         self.draft = RobotDraft("robot")
         self.flaws = self.draft.flaws
         self.links = SdfLinks(meshes, self.flaws)
-        self.joints = JointReader(self.draft)
+        self.joints = JointReader(self.draft, self.links)
         version = root.take("version") or "1.6"
         self.old_axes = version in ("1.0", "1.1", "1.2", "1.3", "1.4")
 

@@ -131,9 +131,10 @@ class UrdfLinks(LinkReader):
 
 class UrdfReader:
     def __init__(self, root: XmlElement, meshes: MeshFiles) -> None:
-        self.root, self.meshes = root, meshes
+        self.root = root
         self.draft = RobotDraft(root.take("name") or "robot")
         self.flaws = self.draft.flaws
+        self.links = UrdfLinks(root, meshes, self.flaws)
 
     def read(self, base: str | None) -> RobotDraft:
         self.root.mark(READ)
@@ -143,8 +144,7 @@ class UrdfReader:
         for tag, reason in REASONS.items():
             for element in self.root.all(tag):
                 element.drop(reason)
-        links = UrdfLinks(self.root, self.meshes, self.flaws)
-        self.draft.links = [links.read(element) for element in self.root.all("link")]
+        self.draft.links = [self.links.read(element) for element in self.root.all("link")]
         self.draft.joints = [joint for element in self.root.all("joint") if (joint := self.joint(element))]
         if not self.draft.links:
             self.flaws.add(self.root.place, "has no <link>", "a robot has one at least")
@@ -188,7 +188,7 @@ class UrdfReader:
         self.axis(draft)
         if draft.kind in ("revolute", "prismatic"):
             self.limits(draft, given)
-            self.losses(draft)
+            self.links.read_losses(draft, draft.element.one("dynamics"))
             self.mimic(draft)
         else:
             reason = "does not move" if draft.kind == "fixed" else "moves along several axes: it has none in robodyn"
@@ -272,15 +272,6 @@ class UrdfReader:
             note = f"{lower:g} to {upper:g} leaves no room: taken as no limits; `lower_limit`, `upper_limit` give them"
             element.mark(CHOICE, note, "lower", "upper")
             bounds |= {"lower_limit": None, "upper_limit": None}
-
-    def losses(self, draft: JointDraft) -> None:
-        element = draft.element.one("dynamics")
-        for key in ("damping", "friction"):
-            value = floats_of(element, key, 1, (0.0,), self.flaws)[0]
-            if value > 0.0:
-                draft.fields[key] = value
-            elif value < 0.0 and element is not None:
-                self.flaws.add(f"{element.place}@{key}", f"must not be negative, is {value:g}")
 
     def mimic(self, draft: JointDraft) -> None:
         element = draft.element.one("mimic")
