@@ -68,10 +68,21 @@ def test_models_stand_in_frames_of_the_world_by_a_frame_of_their_own(tmp_path):
 
 
 def test_negative_losses_are_refused(tmp_path):
-    losses = "<dynamics><damping>-1</damping><friction>-2</friction></dynamics>"
+    losses = "<damping>-1</damping><friction>-2</friction><spring_stiffness>-3</spring_stiffness>"
+    losses = f"<dynamics>{losses}</dynamics>"
     said = flaws(tmp_path, LINK.format("a", ""), LINK.format("b", ""), joint("j", "a", "b", losses))
     assert "dynamics@damping: must not be negative, is -1" in said
     assert "dynamics@friction: must not be negative, is -2" in said
+    assert "has a spring_stiffness of -3" in said
+
+
+def test_losses_and_limits_of_a_universal_joint_are_said_to_be_lost(tmp_path):
+    axes = "<limit><lower>-1</lower><upper>1</upper></limit></axis>"
+    axes += "<axis2><xyz>1 0 0</xyz><dynamics><damping>2</damping></dynamics>"
+    turned = joint("j", "a", "b", axes, kind="universal").replace("</axis></joint>", "</axis2></joint>")
+    robot = read(tmp_path, LINK.format("a", ""), LINK.format("b", ""), turned)
+    lost = {entry.kind: entry.note for entry in robot.sheet.of("not used")}
+    assert lost["axis/limit"] == lost["axis2/dynamics"] == "only joints along or about one axis have it in robodyn"
 
 
 def test_poses_are_relative_to_models_links_joints_and_frames(tmp_path):

@@ -210,6 +210,9 @@ class JointReader:
         draft.fields["axis"] = as_floats(axis)
         if draft.kind == "universal":
             draft.fields["second_axis"] = as_floats(second)
+            for inner in [*part.children, *(child for axis in draft.element.all("axis2") for child in axis.children)]:
+                if inner.tag in ("limit", "dynamics"):
+                    inner.drop("only joints along or about one axis have it in robodyn")
             return
         if draft.kind == "screw":
             pitch = text_floats(draft.element, "screw_thread_pitch", (0.0,), self.flaws)[0]
@@ -221,7 +224,9 @@ class JointReader:
         self.links.read_losses(draft, dynamics)
         stiffness = text_floats(dynamics, "spring_stiffness", (0.0,), self.flaws)[0]
         rest = text_floats(dynamics, "spring_reference", (0.0,), self.flaws)[0]
-        if stiffness > 0.0:
+        if stiffness < 0.0:
+            self.flaws.add(part.place, f"has a spring_stiffness of {stiffness:g}", "it must not be negative")
+        elif stiffness:
             name, on = self.own_name(f"{draft.name}_spring", "block"), usable_name(draft.name, "joint")
             self.draft.blocks.append(Block(name, "spring", on, parameters={"stiffness": stiffness, "rest": rest}))
         self.mimic(draft, part)
