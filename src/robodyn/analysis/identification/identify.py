@@ -31,6 +31,7 @@ from robodyn.analysis.identification.regressor import (
     find_base_parameters,
     make_regressor,
 )
+from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.measured import leave_out_repeats, match_measured, without
 from robodyn.base.errors import FlawList, ModelError, refuse, refuse_unknown
 from robodyn.base.waiting import report_progress
@@ -309,8 +310,8 @@ CLEARER = 1.02
 ENOUGH = 4
 """Rows for each base parameter without which no lower cutoff is tried."""
 WIDE = 1.0
-SURE, SHORTEST = 5.0, 2e-4
-"""Delay of an effort by its deviation, and in seconds, from which on it is said."""
+SURE, SHORTEST, AGREE = 5.0, 0.25, 4.0
+"""Delay of efforts by its deviation, and in rows, that is said, and deviations by which each effort may differ."""
 POOR = 30.0
 """Per cent of a joint's force that is left, beyond which the model is not that of the data."""
 
@@ -357,7 +358,7 @@ def identify(
     if not robust and (outliers := estimate.outliers):
         estimate = plan.estimate(fitted, True)
         notes[f"{outliers} rows are far off what all others say (outliers): rows far off count less (Huber)"] = None
-    notes |= dict.fromkeys(_describe_delays(plan.find_delays(fitted)))
+    notes |= dict.fromkeys(_describe_delays(plan.find_delays(fitted), 1 / assess_clock(runs[0].time).rate))
     found = _summarise(plan.regressor, plan.base, estimate, fitted, held)
     return replace(found, warnings=(*plan.notes, *notes, *found.warnings), offsets=plan.find_offsets(found),
                    gains=scales)  # fmt: skip
@@ -580,16 +581,18 @@ def split_rows(rows: Sequence[RegressionRows], held_out: float) -> tuple[list[Re
     return [only.part(first)], [only.part(~first)]
 
 
-def _describe_delays(delays: Mapping[str, tuple[float, float]]) -> Iterator[str]:
-    """Efforts that come later or earlier than the motion beyond doubt; one sentence where all do by as much."""
-    late = {on: one for on, one in delays.items() if abs(one[0]) > max(SURE * one[1], SHORTEST)}
-    weight = sum(s**-2 for _, s in late.values())
-    common = sum(d * s**-2 for d, s in late.values()) / weight if late else 0.0
-    if len(late) > 1 and all(abs(d - common) < max(3 * s, 0.1 * abs(common)) for d, s in late.values()):
-        late = {"all drives" if len(late) == len(delays) else ", ".join(late): (common, weight**-0.5)}
-    for on, (d, s) in late.items():
-        what = f"the effort of {on} comes {1e3 * abs(d):.3g} +- {1e3 * s:.1g} ms {'later' if d > 0 else 'earlier'}"
-        yield f'{what} than the motion asks for: delay = "{1e3 * d:.3g} ms" more in a mapping, or the model lacks a law'
+def _describe_delays(delays: Mapping[str, tuple[float, float]], step: float) -> Iterator[str]:
+    """A delay on which all efforts agree: one alone that comes late is more likely a law that the model lacks."""
+    if not delays:
+        return
+    d, s = (np.array(column) for column in zip(*delays.values(), strict=True))
+    deviation = float(np.sum(s**-2.0) ** -0.5)
+    common = float(np.sum(d * s**-2.0)) * deviation**2
+    agree = np.all(np.abs(d - common) < np.maximum(AGREE * s, 0.1 * abs(common)))
+    if agree and abs(common) > max(SURE * deviation, SHORTEST * step):
+        late, sure = 1e3 * common, 1e3 * deviation
+        what = f"efforts come {abs(late):.3g} +- {sure:.1g} ms {'later' if late > 0 else 'earlier'}"
+        yield f'{what} than the motion asks for: delay = "{late:.3g} ms" more in a mapping, or the model lacks a law'
 
 
 def _summarise(

@@ -190,6 +190,8 @@ def _solve(root: Floats) -> tuple[Floats, Floats]:
 
 PRIOR = 1e-2
 """Weight of the given body: an e-fold change that the data do not tell costs a ten-thousandth of one deviation."""
+MOST_FOLDS = 15.0
+"""E-folds by which a root of a pseudo-inertia may differ from the given body's."""
 THICKER = 1e-6
 """Least eigenvalue of a given pseudo-inertia, by their sum: thin rods have none to spare."""
 
@@ -227,7 +229,9 @@ def make_consistent(parameters: Sequence[Parameter], G: Floats, found: Estimate)
         return np.vstack([A @ np.array(chart(y * scale)[1]) * scale, PRIOR * np.eye(y.size)])
 
     first = np.maximum(start / scale, np.where(lower == 0.0, 1e-9, -np.inf))
-    bounds = (np.where(lower == 0.0, 0.0, -np.inf), np.full(first.size, np.inf))
+    # Logarithms of a body stay where their exponentials can be computed.
+    logs = np.where((np.arange(first.size) % 10 < 4) & (np.arange(first.size) < offset), MOST_FOLDS, np.inf)
+    bounds = (np.where(lower == 0.0, 0.0, first - logs), first + logs)
     done = least_squares(deviate, first, slope, bounds, x_scale="jac", max_nfev=500, xtol=1e-12, ftol=1e-12, gtol=1e-12)
     theta = np.array(chart(done.x * scale)[0]).ravel()
     return Consistent(theta, float(np.sum((A @ theta - target) ** 2)))

@@ -13,8 +13,8 @@ from robodyn.analysis.identification.regressor import Regressor, passive_blocks
 from robodyn.analysis.measurement.data_sheet import (
     GAP,
     assess_clock,
-    assess_signal,
     estimate_noise,
+    find_quantum,
     saturated_stretches,
 )
 from robodyn.analysis.measurement.measured import tidy_rows, without
@@ -236,6 +236,12 @@ NEAR = 0.5
 """Periods of the cutoff over which the filter mixes rows."""
 STILL = 0.01
 """Speed, by a joint's greatest, below which it hardly moves; more where the noise of the speed is more."""
+ORDERS = (4, 8, 12)
+"""Of the differences that tell noise."""
+FEW_SPIKES = 3
+"""Spikes of a signal that are left to the fit's own judgement of outliers."""
+FINER, HIGHEST = 4, 0.4
+"""Rate at which a motion of few rows is differentiated, and the highest cutoff there, by the log's own rate."""
 AT_REST = 0.25
 """Share of a joint's rows near standstill that is worth a word."""
 
@@ -285,11 +291,18 @@ def with_joint_positions(regressor: Regressor, data: Run) -> Run:
     return replace(data, values=np.column_stack([data.values, *found]), infos=infos, knots=None)
 
 
-def without_saturated(data: Run, names: Sequence[str]) -> Run:
-    """The data without samples at which efforts stay at their limit: there they are less than the motion needs."""
+def without_false_samples(data: Run, efforts: Sequence[str], positions: Sequence[str]) -> Run:
+    """The data without spikes, which a filter would spread, and without efforts at their limit, less than is needed."""
     values, notes = data.values.copy(), list(data.warnings)
     kept = data.provenance.description.get("saturation_kept", [])
-    for name in (name for name in names if name not in kept):
+    for name in (*efforts, *positions):
+        column = values[:, data.names.index(name)]
+        there = np.flatnonzero(np.isfinite(column))
+        spikes = there[estimate_noise(column[there])[1]]
+        if spikes.size > FEW_SPIKES:
+            column[spikes] = np.nan
+            notes.append(f"{name} has {spikes.size} spikes, which are left out")
+    for name in (name for name in efforts if name not in kept):
         column = values[:, data.names.index(name)]
         levels = {stretch.value for stretch in saturated_stretches(name, data)}
         at_limit = np.isin(column, list(levels))
@@ -300,28 +313,35 @@ def without_saturated(data: Run, names: Sequence[str]) -> Run:
     return replace(data, values=values, warnings=tuple(notes), knots=None)
 
 
-def choose_cutoff(data: Run, joints: Sequence[str]) -> float:
+def choose_cutoff(data: Run, joints: Sequence[str], finer: int = 1) -> float:
     """The highest frequency [Hz] up to which noise of positions spoils no acceleration; of joints that are moved.
 
     White noise of deviation s at a rate r has, low-passed and differentiated twice, the power
 
         s^2 (2 / r) (2 pi)^4 f^5 / 5
+
+    Args:
+        finer: times the log's own rate at which the motion is differentiated.
     """
-    rate = assess_clock(data.time).rate
-    lowest, highest = 4 * rate / len(data.time), rate / 6
+    own_rate = assess_clock(data.time).rate
+    rate = finer * own_rate
+    lowest, highest = 4 * own_rate / len(data.time), (own_rate / 6 if finer == 1 else HIGHEST * own_rate)
     found = highest
     for joint in joints:
         only = without(data, [name for name in data.names if name != f"{joint}.position"])
         q = _even(only, rate, highest).values[:, 0]
-        quality = assess_signal(q)
-        noise = max(np.nan_to_num(quality.noise), quality.quantum / 12**0.5, 1e-300)
+        rows = data[f"{joint}.position"].values
+        rows = rows[np.isfinite(rows)]
+        # Differences of a low order see the motion of a slow log too, those of a high one its noise alone.
+        noises = [np.nan_to_num(estimate_noise(rows, order)[0]) for order in ORDERS]
+        noise = max(min(noises), find_quantum(rows) / 12**0.5, 1e-300)
         own = highest
         if np.nanstd(q) <= HELD * noise:
             continue
         for _ in range(4):
             q = _even(only, rate, own).values[:, 0]
             a = differentiate(differentiate(LowPass(own)(q, rate), rate), rate)
-            allowed = NOISY * float(np.nanvar(a)) * 5 * rate / (2 * (2 * np.pi) ** 4 * noise**2)
+            allowed = NOISY * float(np.nanvar(a)) * 5 * own_rate / (2 * (2 * np.pi) ** 4 * noise**2)
             own = float(np.clip(allowed**0.2, lowest, own))
         found = min(found, own)
     return found
@@ -395,11 +415,14 @@ def compute_rows(
         flaws.add(name, "is not in the data", f"{nearest(name, data.names)}; a mapping names it")
     flaws.raise_if_any("measured data")
     measured = [name for effort in efforts for name in effort.signals]
-    data = without_saturated(data, list(dict.fromkeys(measured)))
+    data = without_false_samples(data, list(dict.fromkeys(measured)), positions)
     used = {*positions, *measured, *(name for one in inputs for name in one.signals)}
     data = tidy_rows(without(data, [name for name in data.names if name not in used]), positions)
     rate = assess_clock(data.time).rate
     chosen = choose_cutoff(data, regressor.joints) if cutoff is None else cutoff
+    if cutoff is None and chosen > 0.99 * rate / 6:
+        # Rows are few and not noisy: a spline through them has the motion that differences of rows would blur.
+        chosen, rate = choose_cutoff(data, regressor.joints, FINER), FINER * rate
     even = _even(data, rate, chosen)
     q = LowPass(chosen)(np.column_stack([even[name].values for name in positions]), rate)
     v = differentiate(q, rate)
@@ -428,7 +451,8 @@ def _even(data: Run, rate: float, cutoff: float) -> Run:
 
     Parts on both sides of a longer gap are filtered by themselves, and the rows near it are lost.
     """
-    return resample(data, rate, filtered=False, widest_gap=max(GAP / rate, 1 / (OVERSAMPLED * cutoff)))
+    usual = 1 / assess_clock(data.time).rate
+    return resample(data, rate, filtered=False, widest_gap=max(GAP * usual, 1 / (OVERSAMPLED * cutoff)))
 
 
 def _sliding(regressor: Regressor, speeds: Floats, rate: float, cutoff: float) -> np.ndarray:

@@ -90,13 +90,13 @@ def assess_signal(values: Floats) -> SignalQuality:
     )  # fmt: skip
 
 
-def estimate_noise(y: Floats) -> tuple[float, np.ndarray]:
-    """Standard deviation of white noise, and samples that lie far from their neighbours."""
+def estimate_noise(y: Floats, order: int = ORDER) -> tuple[float, np.ndarray]:
+    """Standard deviation of white noise by differences of an order, and samples that lie far from their neighbours."""
     none = np.zeros(0, int)
-    if y.size < 2 * ORDER + 1:
+    if y.size < 2 * order + 1:
         return math.nan, none
-    differences = np.diff(y, ORDER)
-    size = math.sqrt(math.comb(2 * ORDER, ORDER))
+    differences = np.diff(y, order)
+    size = math.sqrt(math.comb(2 * order, order))
     noise = 1.4826 * float(np.median(np.abs(differences))) / size
     # A spike is one sample beyond both of its neighbours, on the same side: steps and gaps are none.
     before, after = y[1:-1] - y[:-2], y[1:-1] - y[2:]
