@@ -598,7 +598,8 @@ def _trace_laws(whole: System, system: System, inputs: Mapping[str, ca.SX]) -> t
         else:
             chosen = ca.vertcat(ca.SX(0, 1), *(named[name] for name in linear))
             slopes = ca.jacobian(force, chosen)
-            force = ca.substitute(force, chosen, ca.DM([0.0] * len(linear)))
+            # What is left without them: not the law at zero, which may divide by them.
+            force -= slopes @ chosen
             # Names of a block's numbers that its law takes only where they are not negative.
             keys = [key for key in block.parameters if block.info.checks.get(key) in ("non-negative", "positive")]
             bounded = {_names(block)[key] for key in keys if key in _names(block)}
