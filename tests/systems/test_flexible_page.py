@@ -68,8 +68,9 @@ def test_what_hangs_on_bent_bodies_is_told_where_the_model_says(show, bent, tmp_
 
 def test_exaggeration_draws_what_larger_modal_coordinates_would(draw, bent, tmp_path):
     modes = np.array([".mode" in name for name in bent.names])
-    faint = dataclasses.replace(bent, values=bent.values * np.where(modes, 1 / FACTOR, 1.0))
-    drawn = draw(write_report(bent, tmp_path / "bent.html")).picture("#machine")
+    half, faint = (dataclasses.replace(bent, values=bent.values * np.where(modes, 1 / f, 1.0)) for f in (2.0, FACTOR))
+    # Both have a badge that says the factor, below which the machine is drawn.
+    drawn = draw(write_report(half, tmp_path / "half.html", exaggerate=2.0)).picture("#machine")
     page = draw(write_report(faint, tmp_path / "faint.html", exaggerate=FACTOR, labels=["limber"]))
     assert page.text("#exaggeration-told") == "×16"
     assert page.picture("#machine") == drawn

@@ -47,8 +47,9 @@ def friction_figures() -> Iterator[PublishedValue]:
         reason = "a tenth of the overshoot: the loop is near its limit of stability, where small differences show"
         yield below(f"friction_{friction}_overshoot_change", abs(overshoot - smooth[1]), 5.0, "%", reason, SOURCE)
         found = robot_run("l3", friction).statistics
+        # Steps end between the corners of LuGre's law, which smoothed friction does not have.
         reason = f"{found.steps} steps and {found.events} events for 110 ms, smoothed friction {steps} steps"
-        yield below(f"friction_{friction}_steps_over_smooth", found.steps / steps, 1.5, "", reason, SOURCE)
+        yield below(f"friction_{friction}_steps_over_smooth", found.steps / steps, 1.7, "", reason, SOURCE)
     yield from _rest_figures()
 
 

@@ -339,7 +339,7 @@ def thermal_protection(temperature, tripped, *, derate, trip, reset=0.0):
     """
     off = sym.where(temperature >= trip, 1.0, sym.where(temperature < reset, 0.0, tripped))
     share = sym.clip((trip - temperature) / sym.maximum(trip - derate, 1e-9), 0.0, 1.0)
-    return {"share": sym.where(off > 0, 0.0, share), "tripped_next": off}
+    return {"share": sym.where(off > 0.5, 0.0, share), "tripped_next": off}
 
 
 @law(value="{u}", output="{u}", share="", ideal={"share": 1.0})
