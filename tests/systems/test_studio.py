@@ -17,6 +17,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from robodyn import ModelError, read_scenario, simulate
+from robodyn.base import waiting
 from robodyn.cli import app
 from robodyn.cli.studio import call_command
 
@@ -399,6 +400,7 @@ def test_a_command_knows_numbers_that_are_not_in_the_text_yet(cart):
         _, shown = call_command("sweep", spec, options, lambda *_: None)
     finally:
         os.chdir(folder)
+    assert waiting._line.listener is None
     numbers = {"spring.stiffness": 400.0, "friction.viscous": 2.0}
     expected = simulate(read_scenario(cart).with_numbers(numbers))["rail.position"](0.5)
     assert shown.tables[0].rows[0][2] == pytest.approx(expected, rel=1e-9)

@@ -15,7 +15,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, ParamSpec, TextIO, TypeVar
 
@@ -118,9 +118,14 @@ def update_line(detail: str, share: float = math.nan) -> None:
         _work.lines[-1].update(detail, share)
 
 
-def listen(listener: Callable[[str, float | None], None] | None) -> None:
-    """Let a function have the text and the share that is done instead of a terminal."""
-    _line.listener = listener
+@contextlib.contextmanager
+def listen(listener: Callable[[str, float | None], None]) -> Iterator[None]:
+    """A block in which a function has the text and the share that is done, instead of a terminal."""
+    before, _line.listener = _line.listener, listener
+    try:
+        yield
+    finally:
+        _line.listener = before
 
 
 def clear_line() -> None:

@@ -107,7 +107,6 @@ def call_command(name: str, spec: dict[str, Any], options: dict[str, Any], tell:
     """A command's result for a scenario as an editor holds it, and its display."""
     if name not in CALLED:
         raise ModelError([Flaw("", f"there is no command '{name}' in the studio")])
-    listen(tell)
     scenario = spec["source"]
     if Path(scenario).is_file():
         # Files that are named are seen from the scenario's folder.
@@ -119,7 +118,7 @@ def call_command(name: str, spec: dict[str, Any], options: dict[str, Any], tell:
     load_command(name)
     function = RETURNED[name]
     own = inspect.signature(function).parameters
-    with tempfile.TemporaryDirectory() as folder:
+    with listen(tell), tempfile.TemporaryDirectory() as folder:
         arguments = [scenario]
         if "scenario" not in own:
             # It reads runs: the present one is made for it.

@@ -12,7 +12,6 @@ from support.studios import CART, JOBS
 
 from robodyn import read_scenario, simulate
 from robodyn.analysis.linear.loop_table import loop_table
-from robodyn.base import waiting
 from robodyn.cli.studio import CALLED, call_command
 from robodyn.computation.results import to_csv
 from robodyn.presentation.reporting import Display
@@ -27,7 +26,6 @@ def cart(tmp_path, monkeypatch):
     path.write_text(CART)
     # A process of its own goes into the scenario's folder.
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(waiting._line, "listener", None)
     return path
 
 
