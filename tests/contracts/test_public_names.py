@@ -44,13 +44,6 @@ API_PAGES = Path(__file__).parents[2] / "docs" / "extensions" / "api_pages.py"
 HEAVY = ("casadi", "llvmlite", "numpy", "matplotlib", "typer", "rich")
 
 
-def names_of_type_checkers():
-    """The names imported for type checkers alone."""
-    source = Path(robodyn.__file__).read_text(encoding="utf-8")
-    block = source[source.index("if TYPE_CHECKING:") : source.index("_HOME")]
-    return {name for name in robodyn.__all__ if name in block.replace(",", " ").split()}
-
-
 @pytest.mark.parametrize("name", robodyn.__all__)
 def test_a_public_name_is_there_and_documented(name):
     found = getattr(robodyn, name)
@@ -62,10 +55,6 @@ def test_a_public_name_is_there_and_documented(name):
 def test_public_names_are_sorted_and_shown():
     assert len(set(robodyn.__all__)) == len(robodyn.__all__)
     assert set(robodyn.__all__) <= set(dir(robodyn))
-
-
-def test_type_checkers_see_the_same_names():
-    assert names_of_type_checkers() == set(robodyn.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error():

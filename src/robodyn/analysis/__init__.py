@@ -5,62 +5,102 @@ Names are loaded when first used: pictures need the results of analyses, not wha
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from robodyn.base.lazy import load_when_used
 
-_HOMES = {
-    "accuracy.circle": "CircleTest measure_circle measure_hysteresis",
-    "accuracy.iso9283": "measure_corner measure_path measure_pose measure_settling measure_velocity",
-    "accuracy.sheet": "Sheet make_sheet",
-    "budget": "Budget BudgetPart as_run split_deviation",
-    "measurement.data_sheet": "DataSheet make_data_sheet",
-    "measurement.measured": "drive_by_data match_measured read_measured ClockOffset synchronise",
-    "measurement.responses": "LowPass differentiate resample MeasuredResponse estimate_response respond_between",
-    "linear.exchange": "PlantModel make_plant_model",
-    "calibration": "Calibration PosePlan Poses calibrate plan_poses read_poses",
-    "key_results": "KeyResult key_results",
-    "coupling": "MacroSteps StepLimit find_limit",
-    "fitting.law_comparison": "ComparedLaw LawComparison compare_friction_laws compare_laws",
-    "fitting.residuals": "Experiment",
-    "fitting.fit": "FitProgress fit_parameters",
-    "fitting.result": "Fit write_fit",
-    "identification.regressor": "BaseParameters find_base_parameters Regressor make_regressor",
-    "identification.excitation": "Excitation design_excitation",
-    "identification.identify": "identify plan_identification Identification",
-    "identification.mapping_proposal": "MappingProposal propose_mapping",
-    "linear.poles": "Truncation split_stable truncate find_poles HiddenPoles find_hidden_poles find_minimal "
-    "CancelledPair find_cancelled_pairs find_zeros",
-    "linear.linearisation": "reduce_constraints linearise OperatingPoint",
-    "linear.responses": "FrequencyResponse choose_frequencies respond TimeResponse respond_to_input respond_to_step "
-    "ModelComparison compare_models match_poles",
-    "linear.margins": "find_gains find_bandwidth respond_held respond_loop Margins find_margins",
-    "linear.linear_model": "DelayedSignal LinearModel Variable approximate_delay",
-    "linear.loop_table": "LoopFinding check_loops Loop LoopFigures LoopTable loop_table",
-    "linear.modes": "Mode ModeSet find_modes Vibration animate_modes",
-    "linear.sampling": "SampledModel linearise_sampled",
-    "linear.stability": "PolePath StabilityLimit find_stability_limit follow_poles poles_at_rest",
-    "linear.trim": "Trim find_trim",
-    "mechanics.forces": "ForceComponents ForceSplit split_forces",
-    "mechanics.hamiltonian": "hamiltonian_system simulate_symplectic",
-    "mechanics.parallel_joints": "ParallelJoint SerialStandIn map_parallel_joint",
-    "mechanics.parallel_kinematics": "ParallelKinematics Posture Singularity point_outwards WorkspaceMap map_workspace",
-    "sensitivity.differentiable": "RunFunction run_function",
-    "sensitivity.ranking": "measure_signal Sensitivity SensitivityTable rank_parameters",
-    "sensitivity.system": "sensitivity_system",
-    "sweeps.uncertainty": "Index find_indices Yield find_yield",
-    "sweeps.plan": "SweepPlan plan_sweep",
-    "sweeps.runner": "ClusterLost SweepProgress run_sweep",
-    "sweeps.table": "Curves SweepTable",
-    "sweeps.variation": "Distribution Factors",
-    "tuning.tune": "Tuning TuneProgress tune_gains",
-    "robodyn.computation.simulation.batch": "BatchResult",
-    "robodyn.computation.assembly.control.feedback": (
-        "Observer Regulator SampledPlant design_kalman_filter design_observer design_regulator sample_plant "
-        "state_controller state_observer"
-    ),
-    "validation": "Validation validate",
-    "step_response": "Peak StepResponse measure_step",
-}
-__getattr__, __dir__ = load_when_used(
-    __name__, {home if home.startswith("robodyn.") else f"{__name__}.{home}": names for home, names in _HOMES.items()}
-)
-__all__ = sorted(name for names in _HOMES.values() for name in names.split())
+if TYPE_CHECKING:
+    from ..computation.assembly.control.feedback import (
+        Observer,
+        Regulator,
+        SampledPlant,
+        design_kalman_filter,
+        design_observer,
+        design_regulator,
+        sample_plant,
+        state_controller,
+        state_observer,
+    )
+    from ..computation.results.table import Curves
+    from ..computation.simulation.batch import BatchResult
+    from .accuracy.circle import CircleTest, measure_circle, measure_hysteresis
+    from .accuracy.iso9283 import measure_corner, measure_path, measure_pose, measure_settling, measure_velocity
+    from .accuracy.sheet import Sheet, make_sheet
+    from .budget import Budget, BudgetPart, as_run, split_deviation
+    from .calibration import Calibration, PosePlan, Poses, calibrate, plan_poses, read_poses
+    from .coupling import MacroSteps, StepLimit, find_limit
+    from .fitting.fit import FitProgress, fit_parameters
+    from .fitting.law_comparison import ComparedLaw, LawComparison, compare_friction_laws, compare_laws
+    from .fitting.residuals import Experiment
+    from .fitting.result import Fit, write_fit
+    from .identification.excitation import AxisSeries, AxisSpline, Excitation, design_excitation
+    from .identification.identify import Identification, identify, plan_identification
+    from .identification.mapping_proposal import MappingProposal, propose_mapping
+    from .identification.regressor import BaseParameters, Regressor, find_base_parameters, make_regressor
+    from .key_results import KeyResult, key_results
+    from .linear.exchange import PlantModel, make_plant_model
+    from .linear.linear_model import DelayedSignal, LinearModel, Variable, approximate_delay
+    from .linear.linearisation import OperatingPoint, linearise, reduce_constraints
+    from .linear.loop_table import Loop, LoopFigures, LoopFinding, LoopTable, check_loops, loop_table
+    from .linear.margins import Margins, find_bandwidth, find_gains, find_margins, respond_held, respond_loop
+    from .linear.modes import Mode, ModeSet, Vibration, animate_modes, find_modes
+    from .linear.poles import (
+        CancelledPair,
+        HiddenPoles,
+        Truncation,
+        find_cancelled_pairs,
+        find_hidden_poles,
+        find_minimal,
+        find_poles,
+        find_zeros,
+        split_stable,
+        truncate,
+    )
+    from .linear.responses import (
+        FrequencyResponse,
+        ModelComparison,
+        TimeResponse,
+        choose_frequencies,
+        compare_models,
+        match_poles,
+        respond,
+        respond_to_input,
+        respond_to_step,
+    )
+    from .linear.sampling import SampledModel, linearise_sampled
+    from .linear.stability import PolePath, StabilityLimit, find_stability_limit, follow_poles, poles_at_rest
+    from .linear.trim import Trim, find_trim
+    from .measurement.data_sheet import DataSheet, make_data_sheet
+    from .measurement.measured import ClockOffset, drive_by_data, match_measured, read_measured, synchronise
+    from .measurement.responses import (
+        LowPass,
+        MeasuredResponse,
+        differentiate,
+        estimate_response,
+        resample,
+        respond_between,
+    )
+    from .mechanics.forces import ForceComponents, ForceSplit, split_forces
+    from .mechanics.hamiltonian import hamiltonian_system, simulate_symplectic
+    from .mechanics.parallel_joints import ParallelJoint, SerialStandIn, map_parallel_joint
+    from .mechanics.parallel_kinematics import (
+        ParallelKinematics,
+        Posture,
+        Singularity,
+        WorkspaceMap,
+        map_workspace,
+        point_outwards,
+    )
+    from .sensitivity.differentiable import RunFunction, run_function
+    from .sensitivity.ranking import Sensitivity, SensitivityTable, measure_signal, rank_parameters
+    from .sensitivity.system import sensitivity_system
+    from .step_response import Peak, StepResponse, measure_step
+    from .sweeps.plan import SweepPlan, plan_sweep
+    from .sweeps.runner import ClusterLost, SweepProgress, run_sweep
+    from .sweeps.table import SweepTable
+    from .sweeps.uncertainty import Index, Yield, find_indices, find_yield
+    from .sweeps.variation import Distribution, Factors
+    from .tuning.tune import TuneProgress, Tuning, tune_gains
+    from .validation import Validation, validate
+
+__getattr__, __dir__, __all__ = load_when_used(__name__)

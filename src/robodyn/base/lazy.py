@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -52,19 +53,29 @@ class Displayed:
         return Displayed.html_of(self)
 
 
-def load_when_used(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__getattr__` and `__dir__` of a package.
-
-    Args:
-        homes: module -> the names that live in it, with spaces between them.
-    """
-    home_of = {name: module for module, names in homes.items() for name in names.split()}
+def load_when_used(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """The `__getattr__`, `__dir__` and `__all__` of a package that names what it offers once, in its imports for type
+    checkers, and loads each of these modules when a name of it is used."""
+    homes = {name: module for module, names in _imports_of(package, "    ") for name in names}
 
     def find(name: str) -> Any:
-        if name not in home_of:
+        if name not in homes:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
-        value = getattr(import_module(home_of[name]), name)
+        value = getattr(import_module(homes[name], package), name)
         setattr(sys.modules[package], name, value)
         return value
 
-    return find, lambda: sorted({*vars(sys.modules[package]), *home_of})
+    return find, lambda: sorted({*vars(sys.modules[package]), *homes}), list(homes)
+
+
+def imported_names(package: str) -> list[str]:
+    """The `__all__` of a package that offers what it imports from its own modules."""
+    return [name for module, names in _imports_of(package, "") for name in names if module.startswith(".")]
+
+
+def _imports_of(package: str, indent: str) -> list[tuple[str, list[str]]]:
+    """Modules that the source of a package imports from, at this indentation, and the names."""
+    spec: Any = sys.modules[package].__spec__
+    source = spec.loader.get_data(spec.origin).decode()
+    imports = re.findall(rf"^{indent}from (\S+) import (\([^)]*\)|.*)$", source, re.MULTILINE)
+    return [(module, re.findall(r"\w+", names)) for module, names in imports]

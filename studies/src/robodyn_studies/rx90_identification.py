@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.analysis import (
+    AxisSeries,
     Excitation,
     Identification,
     design_excitation,
@@ -64,8 +65,9 @@ def designed() -> Excitation:
 @cache
 def excited(frequency: float, duration: float) -> Scenario:
     """The robot following the series."""
-    base, axes = rx90_hold(duration, 0.0), designed().axes
-    series = [_series(k, frequency) for k in AXES]
+    base = rx90_hold(duration, 0.0)
+    axes = [axis for axis in designed().axes if isinstance(axis, AxisSeries)]
+    series = [_series(k, axis, frequency) for k, axis in zip(AXES, axes, strict=True)]
     quantities = {"positions": "value", "velocities": "rate", "accelerations": "acceleration"}
     inputs = {key: tuple(f"series{k}.{name}" for k in AXES) for key, name in quantities.items()}
     points = Block("setpoints", "sampled_set_points", inputs=inputs, period=SLOW)
@@ -80,8 +82,7 @@ def excited(frequency: float, duration: float) -> Scenario:
     )
 
 
-def _series(k: int, frequency: float) -> Block:
-    axis = designed().axes[k - 1]
+def _series(k: int, axis: AxisSeries, frequency: float) -> Block:
     numbers = {"sines": axis.sines, "cosines": axis.cosines, "offset": axis.offset, "frequency": frequency}
     return Block(f"series{k}", "multisine_reference", parameters=numbers)
 

@@ -42,6 +42,9 @@ SAME = 1e-6
 TRIES, AROUND = 300, np.pi
 """Guesses for branches, and how far from the start they are scattered [rad or m]."""
 
+Grid = Mapping[str, Sequence[float] | np.ndarray]
+"""Values along axes, by the names of these."""
+
 
 @dataclass(frozen=True, eq=False)
 class Posture:
@@ -307,7 +310,7 @@ class WorkspaceMap:
 @report_progress("mapping the workspace")
 def map_workspace(
     kinematics: ParallelKinematics,
-    grid: Mapping[str, Sequence[float]],
+    grid: Grid,
     limits: Mapping[str, tuple[float, float]] | None = None,
 ) -> WorkspaceMap:
     """Reach and condition of the kinematics' point on a grid of its positions.
@@ -333,7 +336,7 @@ def map_workspace(
 
 
 def _find_bounds(
-    kinematics: ParallelKinematics, grid: Mapping[str, Sequence[float]], limits: Mapping[str, tuple[float, float]]
+    kinematics: ParallelKinematics, grid: Grid, limits: Mapping[str, tuple[float, float]]
 ) -> tuple[Array, Array]:
     """Lower and upper motor positions, infinite where none are given."""
     flaws = FlawList()

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 from robodyn.base.lazy import load_when_used
 
 if TYPE_CHECKING:
-    from robodyn.base.signals import SignalInfo
-    from robodyn.computation.assembly.assembler import assemble
-    from robodyn.computation.assembly.system import System
+    from ...base.signals import SignalInfo
+    from .assembler import assemble
+    from .system import System
 
-__all__ = ["SignalInfo", "System", "assemble"]
-
-__getattr__, __dir__ = load_when_used(
-    __name__,
-    {
-        "robodyn.computation.assembly.assembler": "assemble",
-        "robodyn.computation.assembly.system": "System",
-        "robodyn.base.signals": "SignalInfo",
-    },
-)
+__getattr__, __dir__, __all__ = load_when_used(__name__)

@@ -1,5 +1,7 @@
 """Results of a run: named signals, events, outcome, statistics and provenance."""
 
+from robodyn.base.lazy import imported_names
+
 from .compare import Comparison, Difference, compare, identical
 from .errors import ErrorBar, Errors, compare_solutions
 from .exports import to_csv, to_mcap, to_netcdf, to_parquet, to_xarray
@@ -9,33 +11,4 @@ from .run import EventRecord, Run, SignalInfo, join
 from .signal import Probes, Signal
 from .store import RunFileError, load, save
 
-__all__ = [
-    "Certificate",
-    "Check",
-    "Comparison",
-    "Difference",
-    "ErrorBar",
-    "Errors",
-    "EventRecord",
-    "Outcome",
-    "OutcomeKind",
-    "PassedLimit",
-    "Probes",
-    "Provenance",
-    "Run",
-    "RunFileError",
-    "Signal",
-    "SignalInfo",
-    "Statistics",
-    "compare",
-    "compare_solutions",
-    "identical",
-    "join",
-    "load",
-    "save",
-    "to_csv",
-    "to_mcap",
-    "to_netcdf",
-    "to_parquet",
-    "to_xarray",
-]
+__all__ = imported_names(__name__)

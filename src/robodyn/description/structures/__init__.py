@@ -1,7 +1,9 @@
 """Finite elements of beams: flexible bodies from beams, frames of beams and given modal data."""
 
-from robodyn.description.structures.beams import Element, Section
-from robodyn.description.structures.bodies import (
+from robodyn.base.lazy import imported_names
+
+from .beams import Element, Section
+from .bodies import (
     DIRECTIONS,
     Particles,
     Reduction,
@@ -11,4 +13,4 @@ from robodyn.description.structures.bodies import (
     modal_body,
 )
 
-__all__ = ["DIRECTIONS", "Element", "Particles", "Reduction", "Section", "beam", "frame", "match_inertia", "modal_body"]
+__all__ = imported_names(__name__)

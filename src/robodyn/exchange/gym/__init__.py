@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING
 from robodyn.base.lazy import load_when_used
 
 if TYPE_CHECKING:
-    from robodyn.exchange.gym.environments import ScenarioEnv, ScenarioVectorEnv
-    from robodyn.exchange.gym.episodes import Episodes, Step, Task
-
-__all__ = ["Episodes", "ScenarioEnv", "ScenarioVectorEnv", "Step", "Task"]
+    from .environments import ScenarioEnv, ScenarioVectorEnv
+    from .episodes import Episodes, Step, Task
 
 # Plain arrays need no Gymnasium.
-__getattr__, __dir__ = load_when_used(
-    __name__,
-    {
-        "robodyn.exchange.gym.environments": "ScenarioEnv ScenarioVectorEnv",
-        "robodyn.exchange.gym.episodes": "Episodes Step Task",
-    },
-)
+__getattr__, __dir__, __all__ = load_when_used(__name__)

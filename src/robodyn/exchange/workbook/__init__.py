@@ -1,6 +1,8 @@
 """Spreadsheet export: a run as a workbook of live formulas that any spreadsheet program recalculates."""
 
-from robodyn.exchange.workbook.plan import WorkbookPlan, make_plan
-from robodyn.exchange.workbook.writing import write_workbook
+from robodyn.base.lazy import imported_names
 
-__all__ = ["WorkbookPlan", "make_plan", "write_workbook"]
+from .plan import WorkbookPlan, make_plan
+from .writing import write_workbook
+
+__all__ = imported_names(__name__)
