@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
+import casadi as ca
 import numpy as np
 
 from robodyn.analysis.identification.identify import JointPrediction, plan_identification, predict_joints
@@ -34,6 +35,7 @@ from robodyn.analysis.measurement.measured import (
     SignalError,
     at_ticks,
     compare_signals,
+    describe_fixed,
     describe_rates,
     drive_by_data,
     match_measured,
@@ -164,8 +166,11 @@ def validate(
     if not 0 < held_out <= 1:
         flaws.add("held_out", f"must be above 0 and at most 1, is {held_out:g}", "1 compares all of the data")
     flaws.raise_if_any("validation")
+    scenario, driven = with_measured_drives(scenario, data)
+    nominal = nominal and with_measured_drives(nominal, data)[0]
     system = assemble(scenario)
     data, tidied = _tidy(system, data)
+    tidied = (*tidied, *driven, *describe_fixed(scenario, data))
     first = int(round((1 - held_out) * len(data.time)))
     if first:
         first += int(np.argmax(_at_common_ticks(system, data.time[first:])))
@@ -230,6 +235,24 @@ def _tidy(system: System, data: Run) -> tuple[Run, tuple[str, ...]]:
         notes = (*notes, f"times are counted from the first row, which is at {data.time[0]:.10g} s")
         data = replace(data, time=data.time - data.time[0])
     return at_ticks(system, data), notes
+
+
+def with_measured_drives(scenario: Scenario, data: Run) -> tuple[Scenario, list[str]]:
+    """The scenario with a drive wherever an effort was measured and it has none, as robots' files do, and a note."""
+    machine = scenario.machine
+    mechanism, taken = machine.mechanism, {block.name for block in machine.all_blocks}
+    driven = {str(block.on) for block in machine.all_blocks if not (block.info.passive or block.info.disturbance)}
+    places = [freedom.name for freedom in mechanism.freedoms if freedom.is_single] if mechanism else []
+    places += [coordinate.name for coordinate in machine.coordinates]
+    bare = [on for on in places if f"{on}.effort" in data and on not in driven and f"{on}.drive" not in taken]
+    blocks = list(machine.blocks)
+    for on in bare:
+        command = Block(f"{on}.command", "constant_reference", parameters={"constant": 0.0})
+        blocks += [command, Block(f"{on}.drive", "torque_source", on, {"command": f"{command.name}.value"})]
+    if not bare:
+        return scenario, []
+    note = f"the scenario has no drive on {', '.join(bare)}: the measured efforts act there"
+    return scenario.replaced(machine=machine.replaced(blocks=tuple(blocks))), [note]
 
 
 def _part(data: Run, first: int) -> Run:
@@ -314,8 +337,10 @@ def choose_inputs(system: System, data: Run) -> tuple[Run, tuple[str, ...], list
         notes.append(f"{what}; if the machine followed something else, {other}")
     prescribed = [name for c in machine.constraints for _, to, name in c.references() if to == "signal"]
     chosen |= {name: None for signal in prescribed for name in follow(signal)[1]}
-    # What a model holds between samples is held in the recording, too.
+    # What a model holds between samples is held in the recording, too; a constant stands for what may move.
+    outputs = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
     held = {info.name for info in system.signals if info.kind == "held" and info.name in chosen}
+    held = {name for name in held if any(ca.which_depends(outputs[name], system.symbols.m, 1, False))}
     data = replace(data, infos=tuple(replace(i, kind="held") if i.name in held else i for i in data.infos))
     filled = []
     for name in chosen:
@@ -383,7 +408,8 @@ def _validate_by_simulation(
     units = {info.name: info.unit for info in driven.signals}
     # A formula of inputs alone says nothing of the model.
     formulas = {one.name: {name for _, _, name in one.references()} for one in system.scenario.machine.signals}
-    given = {*inputs, *(name for name, reads in formulas.items() if reads <= {*inputs})}
+    given = {f"{on}.effort" for on, forces in drives_of(system).items() if {*forces} <= {*inputs}}
+    given |= {*inputs, *(name for name, reads in formulas.items() if reads <= {*inputs})}
     compared = without(data, [name for name in data.names if name in given or name not in units])
     if not compared.names:
         what = "none of the data is a signal of the model that could be compared"
@@ -392,7 +418,7 @@ def _validate_by_simulation(
     match_measured(compared, units)
     if not data.time[-1] > 0:
         refuse("time", "has nothing after the start", source="measured data")
-    unused = [name for name in data.names if name not in inputs and name not in system.signal_names]
+    unused = [name for name in data.names if name not in given and name not in system.signal_names]
     if unused:
         notes.append(f"no signal of the model, and not compared: {', '.join(unused)}")
     late = _part(compared, first)

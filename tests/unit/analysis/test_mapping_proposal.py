@@ -15,6 +15,7 @@ from robodyn.computation.assembly import assemble
 from robodyn.description.catalog import find_scenario
 from robodyn.description.catalog.scara import scara_mechanism
 from robodyn.description.files import read_scenario, write_scenario
+from robodyn.description.files.samples.headings import number_joints, read_heading
 
 WAVES = {"shoulder": (0.8, -0.3, 0.4), "elbow": (-0.5, 0.6, 0.5), "lift": (0.05, 0.03, -0.04)}
 GAINS = {"shoulder": (4e3, 300.0), "elbow": (2e3, 150.0), "lift": (2e4, 1500.0)}
@@ -329,3 +330,18 @@ def test_two_recordings_in_one_file_are_told(tmp_path):
                     {name: y[: 2 * half] for name, y in columns.items()})  # fmt: skip
     (finding,) = (f for f in found.findings if f.kind == "two recordings")
     assert "split the file" in finding.remedy
+
+
+def test_columns_of_joints_that_the_model_has_fixed_are_none_of_its_axes(tmp_path):
+    """By their names, and by their numbers where they stand still, also between two that move."""
+    wrist = [read_heading(f"wrist_{k}_joint.position") for k in (1, 3)]
+    assert number_joints(wrist, ["lift", "elbow", "wrist_1_joint"], ["wrist_3_joint"]) == [2, None]
+    time, columns, signals = clean("scara")
+    rng = np.random.default_rng(0)
+    log = {"q1": columns["q1"], "q2": columns["q2"], "q3": 0.3 + rng.normal(0, 2e-5, time.size), "q4": columns["q3"]}
+    log |= {"tau1": columns["tau1"], "tau2": columns["tau2"], "tau3": 0 * time, "tau4": columns["tau3"]}
+    found = propose(tmp_path, "scara", time, log)
+    assert [finding.what for finding in found.findings] == ["is of no axis of the model, and stands at 0.3"]
+    data = restored(tmp_path, "scara", found)
+    assert np.allclose(data["lift.position"].values, columns["q3"], atol=1e-6)
+    np.testing.assert_allclose(data[signals["tau3"]].values, columns["tau3"], rtol=1e-7, atol=1e-8)

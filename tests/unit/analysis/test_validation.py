@@ -11,7 +11,7 @@ from robodyn.analysis.identification.identify import identify
 from robodyn.analysis.measurement.measured import drive_by_data, without
 from robodyn.analysis.validation import runs_beside, validate
 from robodyn.base.errors import ModelError
-from robodyn.computation.results import Run
+from robodyn.computation.results import Run, SignalInfo
 from robodyn.description.laws import law
 from robodyn.description.model import (
     Block,
@@ -68,6 +68,27 @@ def test_measured_forces_drive_the_model_in_place_of_its_own(slide, data):
     # Straight lines between samples of 2 ms of a force of 3 Hz: (w h)^2 / 12 of it.
     assert errors[1] < 0.1
     assert "rail.drive.torque" not in [error.name for error in driven.signals]
+
+
+def test_efforts_drive_a_robot_without_drives_and_joints_that_it_has_fixed_are_named(slide, data):
+    """As a robot's file has it: no drives, and a gripper that is locked."""
+    mechanism = slide.machine.mechanism
+    grip = Joint("grip", "fixed", "mass", "finger")
+    mechanism = mechanism.replaced(bodies=(*mechanism.bodies, Body("finger", 0.5)), joints=(*mechanism.joints, grip))
+    bare = slide.replaced(machine=Machine("slide", mechanism, slide.machine.blocks[2:], tunable=("mass.mass",)))
+    right = bare.with_numbers({"mass.mass": 1.5})
+    opening = 0.02 + np.random.default_rng(0).choice([0.0, 1e-5], data.time.size)
+    infos = [replace(i, name=i.name.replace("drive.torque", "effort")) for i in data.infos]
+    infos = (*infos, SignalInfo("grip.position", "m"))
+    log = replace(data, infos=infos, values=np.column_stack([data.values, opening]))
+    found = validate(right, log)
+    assert found.inputs == ("rail.drive.torque",)
+    assert {row.signal for row in found.predictions} == {"rail.position", "rail.velocity"}
+    assert all(row.percent < 0.1 for row in found.predictions)
+    assert any("no drive on rail" in note for note in found.notes)
+    assert any("grip stands at 0.02001 m in the data" in note for note in found.notes)
+    moved = replace(log, values=np.column_stack([data.values, np.sin(data.time)]))
+    assert any("grip moves by 1.757 m in the data" in warning for warning in identify(right, moved).warnings)
 
 
 def test_inverse_dynamics_tells_a_wrong_mass(slide, data):

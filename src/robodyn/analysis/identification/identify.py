@@ -32,7 +32,7 @@ from robodyn.analysis.identification.regressor import (
     make_regressor,
 )
 from robodyn.analysis.measurement.data_sheet import assess_clock
-from robodyn.analysis.measurement.measured import leave_out_repeats, match_measured, without
+from robodyn.analysis.measurement.measured import describe_fixed, leave_out_repeats, match_measured, without
 from robodyn.base.errors import FlawList, ModelError, refuse, refuse_unknown
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
@@ -405,6 +405,7 @@ class IdentificationPlan:
         refuse_unknown(of_efforts, run.names, "is not in the data", source)
         unused = [n for n in run.names if n not in units or not (n.endswith(".position") or n in of_efforts)]
         run = leave_out_repeats(run)
+        run = replace(run, warnings=(*run.warnings, *describe_fixed(self.system.scenario, run)))
         match_measured(without(replace(run, time=run.time - run.time[0], knots=None), unused), units)
         return compute_rows(self.reduced, self.efforts, self.inputs, self.jacobians, run, cutoff)
 

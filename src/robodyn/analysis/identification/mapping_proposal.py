@@ -39,7 +39,7 @@ from robodyn.analysis.identification.mapping_readings import (
     wrapped,
 )
 from robodyn.analysis.measurement.data_sheet import estimate_noise
-from robodyn.analysis.measurement.measured import find_delay, window_delays
+from robodyn.analysis.measurement.measured import find_delay, stands_still, window_delays
 from robodyn.analysis.measurement.responses import LowPass, differentiate
 from robodyn.base.errors import refuse
 from robodyn.base.units import known_unit, parse_unit
@@ -176,10 +176,15 @@ class _Proposer:
         groups: dict[tuple[str, bool], list[int]] = {}
         for k, heading in enumerate(self.headings):
             groups.setdefault((heading.kind, heading.command), []).append(k)
-        joints = self.model.regressor.joints
+        joints, fixed, counted = self.model.regressor.joints, self.model.fixed, self.moving_numbers
         for own in groups.values():
-            of_joints = number_joints([self.headings[k] for k in own], joints)
-            of_places = number_joints([self.headings[k] for k in own], self.model.places)
+            named = [self.headings[k] for k in own]
+            if counted:
+                # Joints that the model has fixed are counted too: numbers without them.
+                places = {number: place for place, number in enumerate(counted)}
+                named = [replace(h, number=None if h.number is None else places.get(h.number)) for h in named]
+            of_joints = number_joints(named, joints, fixed)
+            of_places = number_joints(named, self.model.places, fixed)
             for k, joint, place in zip(own, of_joints, of_places, strict=True):
                 found[k] = joint if joint is not None else place
             missing = [k for k in own if found[k] is None]
@@ -187,6 +192,27 @@ class _Proposer:
                 for place, k in enumerate(own):
                     found[k] = place
         return found
+
+    @cached_property
+    def moving_numbers(self) -> list[int]:
+        """Numbers of positions that move, where the log has others for joints that the model has fixed."""
+        columns = [k for k, h in enumerate(self.headings) if h.kind == "position" and not h.command]
+        numbers = {self.headings[k].number: k for k in columns}
+        if len(numbers) <= len(self.model.places) or len(numbers) < len(columns) or None in numbers:
+            return []
+        moves = {number: not stands_still(self.log.values[:, k]) for number, k in numbers.items()}
+        moving = sorted(number for number in moves if number is not None and moves[number])
+        return moving if len(moving) == len(self.model.places) else []
+
+    def describe_fixed(self) -> None:
+        """Positions of joints that the model has fixed."""
+        for k, h in enumerate(self.headings):
+            if h.kind == "position" and not h.command and self.numbers[k] is None and k not in self.positions:
+                where = f"{np.nanmean(self.log.values[:, k]):.4g} {h.unit}".rstrip()
+                what = f"is of no axis of the model, and stands at {where}"
+                if not stands_still(self.log.values[:, k]):
+                    what = "is of no axis of the model, and moves: a joint that moves must not be fixed"
+                self.tell(h, "fixed joint", what, "it is left out; fix the joint where it stood", "")
 
     def pick(self, *kinds: str, command: bool = False) -> list[int]:
         """Columns of these quantities that move."""
@@ -242,6 +268,7 @@ class _Proposer:
             names = ", ".join(self.log.names)
             what = f"{len(candidates)} columns may be positions, the model has {n} axes"
             refuse("columns", f"{what}: {names}", "name columns like q1, q2 ... or joint names", self.log.source)
+        self.describe_fixed()
         smooth, v, a, rate = self.filtered
         still = False
         there = np.isfinite(np.hstack([smooth, v, a])).all(axis=1)

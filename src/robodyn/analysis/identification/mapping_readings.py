@@ -71,6 +71,12 @@ class DrivenPlaces:
     currents: tuple[tuple[str, float] | None, ...]
 
     @cached_property
+    def fixed(self) -> tuple[str, ...]:
+        """Joints that do not move."""
+        mechanism = self.system.scenario.machine.mechanism
+        return tuple(joint.name for joint in (mechanism.joints if mechanism else ()) if joint.kind == "fixed")
+
+    @cached_property
     def coupled(self) -> bool:
         return not np.array_equal(self.A, np.eye(len(self.A)))
 

@@ -412,7 +412,8 @@ def compute_rows(
     data = with_joint_positions(regressor, data)
     positions, flaws = [f"{joint}.position" for joint in regressor.joints], FlawList()
     for name in (name for name in positions if name not in data):
-        flaws.add(name, "is not in the data", f"{nearest(name, data.names)}; a mapping names it")
+        remedy = "a mapping names it; a joint that stood still can be locked: kind = 'fixed'"
+        flaws.add(name, "is not in the data", f"{nearest(name, data.names)}; {remedy}")
     flaws.raise_if_any("measured data")
     measured = [name for effort in efforts for name in effort.signals]
     data = without_false_samples(data, list(dict.fromkeys(measured)), positions)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.analysis.measurement.data_sheet import assess_clock
+from robodyn.analysis.measurement.data_sheet import assess_clock, estimate_noise, find_quantum
 from robodyn.analysis.measurement.responses import are_even, resample, stale_rows
 from robodyn.base.errors import FlawList, nearest, refuse
 from robodyn.base.units import same_quantity
@@ -181,6 +181,8 @@ def read_measured(path: str | Path, mapping: DataMapping | str | Path | None = N
     return run
 
 
+STILL = 3.0
+"""Deviation of a position, by its noise, up to which it stands still."""
 CLOSE = 1.5
 """Ratio of a speed to the derivative of its position from which on one of them is in another unit."""
 JUDGED = 20_000
@@ -281,6 +283,32 @@ def tidy_rows(data: Run, smooth: Sequence[str]) -> Run:
         notes.append("samples are even, their times are not: positions are smoother at even ones, which are taken")
     time, values = time[fresh], values[fresh]
     return replace(data, time=time, values=values, warnings=tuple(notes), knots=None)
+
+
+def describe_fixed(scenario: Scenario, data: Run) -> list[str]:
+    """Sentences on positions in the data of joints that the model has fixed."""
+    mechanism, said = scenario.machine.mechanism, list[str]()
+    for joint in mechanism.joints if mechanism else ():
+        name = f"{joint.name}.position"
+        if joint.kind != "fixed" or name not in data:
+            continue
+        q, unit = data[name].values, data[name].unit
+        if not stands_still(q):
+            moved = np.nanmax(q) - np.nanmin(q)
+            said.append(f"{joint.name} moves by {moved:.4g} {unit} in the data, and the model has it fixed")
+        elif np.isfinite(q).any():
+            said.append(f"{joint.name} stands at {np.nanmean(q):.4g} {unit} in the data: it must be fixed there")
+    return said
+
+
+def stands_still(position: Floats) -> bool:
+    """Whether a position does nothing but scatter."""
+    x = position[np.isfinite(position)]
+    # An encoder at rest between two counts shows both of them.
+    if np.unique(x).size <= 2:
+        return True
+    noise = float(np.nan_to_num(estimate_noise(x)[0]))
+    return float(np.std(x)) <= STILL * max(noise, find_quantum(x))
 
 
 def match_measured(data: Run, signals: dict[str, str]) -> None:

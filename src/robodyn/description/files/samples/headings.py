@@ -93,9 +93,13 @@ def _kind_of(unit: str) -> str:
     return next((kind for name, kind in LIKE.items() if known.measures_like(parse_unit(name))), "")
 
 
-def number_joints(headings: Sequence[Heading], joints: Sequence[str]) -> list[int | None]:
-    """Place of the joint that each heading means: by the joint's own name, or by numbers counted from 0 or from 1."""
-    plain = ["".join(PART.findall(joint)).lower() for joint in joints]
+def number_joints(headings: Sequence[Heading], joints: Sequence[str], fixed: Sequence[str] = ()) -> list[int | None]:
+    """Place of the joint that each heading means: by the joint's own name, or by numbers counted from 0 or from 1.
+
+    Args:
+        fixed: names of joints that do not move; what means one of them means none of the joints.
+    """
+    plain = ["".join(PART.findall(joint)).lower() for joint in (*joints, *fixed)]
     found: list[int | None] = []
     first = min((h.number for h in headings if h.number is not None), default=1)
     for heading in headings:
@@ -103,7 +107,8 @@ def number_joints(headings: Sequence[Heading], joints: Sequence[str]) -> list[in
         named = [k for k, joint in enumerate(plain) if len(joint) > 1 and joint in text]
         number = None if heading.number is None else heading.number - min(first, 1)
         if named:
-            found.append(max(named, key=lambda k: len(plain[k])))
+            longest = max(named, key=lambda k: len(plain[k]))
+            found.append(longest if longest < len(joints) else None)
         else:
             found.append(number if number is not None and 0 <= number < len(joints) else None)
     return found
