@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from support.random_machines import random_scenario
-from support.second_engine import NotForThis, SecondEngine, compare_engines
+from support.second_engine import NotForThis, SecondEngine, _forces, compare_engines
 
 import robodyn as rd
+from robodyn.base.symbolic import where
 from robodyn.computation.assembly import assemble
 
 SEEDS = (0, 1, 4, 5, 7, 11, 13, 16, 22)
@@ -48,6 +49,31 @@ def test_the_second_engine_hits_a_stop_and_rebounds():
     states, _, _ = SecondEngine(assemble(scenario)).run(np.array([0.25, 0.75, 1.0]))
     np.testing.assert_allclose(states[:, 0], [0.25, 0.375, 0.25], atol=1e-9)
     assert compare_engines(scenario) == ""
+
+
+def test_careful_steps_find_a_jump_that_no_guard_tells():
+    """A mass of 1 kg that coasts at 1 m/s is pulled back by 40 N from 0.1237 m on: v = 1 - 40 (t - 0.1237)."""
+
+    def brake(x):
+        return {"force": where(x > 0.1237, -40.0, 0.0)}
+
+    block = rd.Block("brake", brake, on="slide", inputs={"x": "slide.position"})
+    referee = SecondEngine(assemble(rd.Scenario("s", rd.Machine("m", cart(), [block]), 0.14, {"slide.velocity": 1.0})))
+    exact = 1 - 40 * (0.14 - 0.1237)
+    (hasty,), _, _ = referee.run(np.array([0.14]))
+    (careful,), _, _ = referee.run(np.array([0.14]), careful=True)
+    assert abs(hasty[1] - exact) > 1e-4
+    assert abs(careful[1] - exact) < 1e-7
+
+
+def test_friction_of_a_contact_that_does_not_push_has_no_force():
+    """Whatever its mode was when the contact parted: a push that is let go, and a tangent that is said to hold."""
+    names = ("b", "below", "above", "compliance")
+    columns = {name: np.zeros(2) for name in names} | {"b": np.array([1.0, 5.0]), "allowed": np.zeros(2)}
+    columns |= {"partner": np.array([-1.0, 0.0]), "coefficient": np.array([0.0, 0.5])}
+    for mode in (-1.0, 0.0, 1.0):
+        forces, motions = _forces(np.array([1.0, mode]), np.eye(2), columns)
+        np.testing.assert_array_equal([forces, motions], [[0.0, 0.0], [1.0, 5.0]])
 
 
 def test_a_difference_is_told(monkeypatch):

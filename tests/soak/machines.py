@@ -65,9 +65,11 @@ def try_machine(seed: int, largest: int) -> Finding:
 def judge_by_second_engine(scenario: Any, finding: Finding) -> Finding:
     """Whether an engine of plain Python finds the same motion, where it has one."""
     try:
-        difference = compare_engines(scenario)
+        difference = compare_engines(scenario, finding.compiled)
     except NotForThis:
         return finding
+    finally:
+        finding.compiled = None
     finding.outcomes.append("seen by both engines")
     finding.failures += [f"the second engine: {difference}"] if difference else []
     return finding

@@ -22,15 +22,19 @@ from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.contact.modes import COLUMNS, FOLLOWS
 from robodyn.computation.results import OutcomeKind, Run
 from robodyn.computation.simulation import simulate
+from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.starting import search_start
 from robodyn.description.model import Recording, Scenario, Solver
 
-STEP, FINER = 2e-4, 8
-"""Longest step [s], of which the second run takes half; how many times shorter it is where the engines seem to differ.
-The error of a step across a jump is no smooth function of its length: halved steps may hide it."""
+STEP = 2e-4
+"""Longest step [s], of which the second run takes half."""
+ACROSS, SHORTEST = 1e-8, 1e-12
+"""What a careful step may differ from its two halves, as part of the largest values so far, and the step [s] that is
+not halved any more. The error of a step across a jump or a kink that no guard tells is no smooth function of its
+length: two runs with other steps may agree by chance."""
 BISECTIONS = 60
-MOST_EVENTS = 50
-"""At one instant."""
+MOST_EVENTS, MOST_LOCATED = 50, 1000
+"""At one instant, and in a run: each takes as long as a hundred steps."""
 MOST_ROWS = 7
 """Of a complementarity problem: 3^7 combinations of modes."""
 HELD, FORWARD, BACKWARD = 0.0, 1.0, -1.0
@@ -81,11 +85,20 @@ class SecondEngine:
         wanted = ["rhs", "guards", "limits", *system.expressions.updates, *system.expressions.actions]
         wanted += [problem.name for problem in discrete.problems]
         self.functions = {name: Called(spell_out(system.function(ca.densify(columns[name])))) for name in wanted}
+        self.states = system.states
         self.problems = {problem.name: problem for problem in discrete.problems}
         self.terminal = ""
+        self.careful = False
 
-    def run(self, times: np.ndarray, step: float = STEP) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """States at these times (as far as the run goes), what they may be off by, and the times that were reached."""
+    def run(
+        self, times: np.ndarray, step: float = STEP, careful: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """States at these times (as far as the run goes), what they may be off by, and the times that were reached.
+
+        Args:
+            careful: whether steps that differ from their halves are shortened, as across a jump that no guard tells.
+        """
+        self.careful = careful
         rough, fine = self._run(times, step), self._run(times, step / 2)
         n = min(len(rough), len(fine))
         return fine[:n], np.abs(fine[:n] - rough[:n]), times[:n]
@@ -94,6 +107,7 @@ class SecondEngine:
         system, duration = self.system, self.system.scenario.duration
         begin = search_start(system, self.p)
         self.t, self.x, self.m = 0.0, begin.x.copy(), begin.m.copy()
+        self.largest, self.located = np.abs(self.x), 0
         # What interrupts the motion: ticks, breaks of references, and the times that are asked for.
         values = {name: number.value for name, number in system.numbers.items()}
         breaks = [float(t) for t in system.discrete.break_times(values, 0.0, duration)]
@@ -140,13 +154,16 @@ class SecondEngine:
         """To the next instant in equal steps, through all events on the way."""
         while self.t < stop:
             h = (stop - self.t) / np.ceil((stop - self.t) / step - 1e-9)
-            fresh = self._step(h, stop)
+            h, fresh = self._step_across(h, stop) if self.careful else (h, self._step(h, stop))
             signs = np.sign(self._call("guards", min(self.t + h, stop), fresh, self.m))
             if not self._crossed(signs).any():
                 ends = abs(self.t + h - stop) < 1e-9 * step
                 self.t, self.x, self.signs = (stop if ends else self.t + h), fresh, signs
                 self._clip()
                 continue
+            self.located += 1
+            if self.located > MOST_LOCATED:
+                raise NotForThis("events without end")
             # The first change of any guard within the step, by bisection of its length.
             low, high = 0.0, 1.0
             for _ in range(BISECTIONS):
@@ -174,6 +191,20 @@ class SecondEngine:
         k3 = rate(0.5, self.x + 0.5 * h * k2)
         k4 = rate(1.0, self.x + h * k3)
         return np.asarray(self.x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+
+    def _step_across(self, h: float, stop: float) -> tuple[float, np.ndarray]:
+        """A step that its two halves agree with, shorter where they do not, and x after it."""
+        t, x = self.t, self.x
+        sizes = np.maximum(self.largest, [0.1 * s.nominal if np.isfinite(s.nominal) else np.inf for s in self.states])
+        while True:
+            whole = self._step(h, stop)
+            self.t, self.x = t + 0.5 * h, self._step(0.5 * h, stop)
+            halves = self._step(0.5 * h, stop)
+            self.t, self.x = t, x
+            if h < SHORTEST or np.all(np.abs(whole - halves) <= ACROSS * sizes):
+                self.largest = np.maximum(self.largest, np.abs(halves))
+                return h, whole
+            h *= 0.5
 
     def _clip(self) -> None:
         """States between their limits."""
@@ -222,6 +253,8 @@ class SecondEngine:
         HELD      w_i = 0,          lower_i <= f_i <= upper_i
         FORWARD   f_i = below_i,    w_i >= 0
         BACKWARD  f_i = above_i,    w_i <= 0,        w = b + K W f
+
+        Friction of a contact that does not push has no force in any mode.
         """
         problem = self.problems[name]
         k, n, data = problem.rows, problem.joints, self._call(name, self.t, self.x, self.m)
@@ -255,10 +288,16 @@ class SecondEngine:
         return modes
 
 
+def _idle(modes: np.ndarray, columns: dict[str, np.ndarray]) -> np.ndarray:
+    """Friction of contacts that do not push: it has no force, whatever its mode."""
+    partners = columns["partner"].astype(int)
+    return np.asarray((partners >= 0) & (modes[partners] != HELD))
+
+
 def _forces(modes: np.ndarray, A: np.ndarray, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Forces and motions of given modes: rows that are held do not move, the others have their forces of sliding."""
     k, following = len(modes), columns["allowed"] == FOLLOWS
-    held = (modes == HELD) & ~following
+    held = (modes == HELD) & ~following & ~_idle(modes, columns)
     # f = f0 + B f_held: what slides beside a force that holds is a part of it.
     f0, B = np.zeros(k), np.diag(held.astype(float))
     for i in range(k):
@@ -283,9 +322,9 @@ def _contradiction(modes: np.ndarray, A: np.ndarray, columns: dict[str, np.ndarr
     """How far modes contradict themselves, in tolerances of their motions; below 1 they do not."""
     f, w = _forces(modes, A, columns)
     own = np.abs(np.diag(A)) + columns["compliance"]
-    worst = 0.0
+    worst, idle = 0.0, _idle(modes, columns)
     for i, mode in enumerate(modes):
-        if columns["allowed"][i] != 1.0:
+        if columns["allowed"][i] != 1.0 or idle[i]:
             continue
         slack = max(columns["tolerance"][i], 1e-300)
         if mode != HELD:
@@ -300,22 +339,25 @@ def _contradiction(modes: np.ndarray, A: np.ndarray, columns: dict[str, np.ndarr
     return worst
 
 
-def compare_engines(scenario: Scenario, samples: int = 20) -> str:
+def compare_engines(scenario: Scenario, compiled: CompiledSystem | None = None, samples: int = 20) -> str:
     """In what the two engines differ beyond their errors, nothing where they agree.
+
+    Args:
+        compiled: the same machine where it is there already.
 
     Raises:
         NotForThis: where the second engine has no run to compare with.
     """
-    system = assemble(scenario)
+    system = compiled.system if compiled else assemble(scenario)
     times = (np.arange(samples) + 0.377) / samples * scenario.duration
     solver = Solver("dopri5", rtol=1e-8, atol=1e-9, max_steps=30_000, max_wall_time=60.0)
     referee = SecondEngine(system)
     found = referee.run(times)
-    run = simulate(system, solver, recording=Recording(times=tuple(times)))
+    run = simulate(compiled or system, solver, recording=Recording(times=tuple(times)))
     if run.outcome.cut_short:
         raise NotForThis("too stiff for explicit steps")
     difference = find_difference(system, run, *found)
-    return difference and find_difference(system, run, *referee.run(times, STEP / FINER))
+    return difference and find_difference(system, run, *referee.run(times, careful=True))
 
 
 def find_difference(system: System, run: Run, states: np.ndarray, errors: np.ndarray, reached: np.ndarray) -> str:

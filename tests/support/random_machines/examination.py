@@ -20,7 +20,7 @@ from robodyn.computation.results.compare import identical
 from robodyn.computation.simulation import simulate
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.run_functions import compile_system
-from robodyn.description.laws.friction import BRISTLES_GIVE
+from robodyn.description.laws import info_of, known_laws
 from robodyn.description.model import ConstraintMethod, Recording, Scenario, Solver
 
 BUDGET = {"max_steps": 30_000, "max_wall_time": 60.0}
@@ -48,6 +48,7 @@ class Finding:
             position in which they do not determine its motion.
         compared: part of its time over which two runs were compared, for each pair; 0 where nothing could be.
         failures: sentences, one for each thing that must hold and does not.
+        compiled: the machine, for whoever has more to ask of it.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Finding:
     singular: bool = False
     compared: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    compiled: CompiledSystem | None = None
 
 
 def examine(scenario: Scenario) -> Finding:
@@ -63,7 +65,7 @@ def examine(scenario: Scenario) -> Finding:
     finding = Finding(scenario.name)
     try:
         system = assemble(scenario)
-        compiled = compile_system(system, Solver("rodas4"), quick=True)
+        finding.compiled = compiled = compile_system(system, Solver("rodas4"), quick=True)
     except ModelError as error:
         finding.refused = str(error)
         return finding
@@ -153,7 +155,8 @@ def _note(finding: Finding, run: Run) -> None:
 
 def _gives_by_its_numbers(run: Run) -> bool:
     """Whether all that is suspect is friction that gives energy with the numbers it was given, and that is said."""
-    return run.outcome.kind.name == "SUSPECT" and all(one.remedy == BRISTLES_GIVE for one in run.certificate.violated)
+    said = {info_of(law).gives for law in known_laws().values()} - {""}
+    return run.outcome.kind.name == "SUSPECT" and all(one.remedy in said for one in run.certificate.violated)
 
 
 def _times(system: System) -> tuple[float, ...]:

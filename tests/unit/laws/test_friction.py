@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+import robodyn as rd
+from robodyn.description.laws import info_of
 from robodyn.description.laws.friction import (
     coulomb_friction,
     gear_loss,
@@ -166,3 +168,19 @@ def test_friction_at_a_temperature_is_its_levels_along_straight_lines():
         assert cold == pytest.approx(-(2.0 * np.sign(speed) + 5.0 * speed), rel=1e-12)
         warm = thermal_friction(speed, 313.0, **numbers)["torque"]
         assert warm == pytest.approx(-(1.8 * np.sign(speed) + 3.0 * speed), rel=1e-12)
+
+
+def test_friction_that_is_negative_at_its_temperature_is_suspect_for_that_reason():
+    """No shorter step helps a law that pushes: 2 N - 0.2 N/K 20 K."""
+    slide = rd.Joint("slide", "prismatic", "ground", "cart", axis=(1, 0, 0))
+    mechanism = rd.Mechanism("m", [rd.Body("cart", 1.0)], [slide])
+    numbers = {"coulomb": 2.0, "coulomb_slope": -0.2, "reference": 293.0, "smoothing_velocity": 1e-2}
+    numbers |= {"viscous": 0.0, "viscous_slope": 0.0}
+    warm = rd.Block("warm", "constant_reference", parameters={"constant": 313.0}, unit="K")
+    friction = rd.Block("rub", "thermal_friction", on="slide", inputs={"temperature": "warm.value"}, parameters=numbers)
+    scenario = rd.Scenario("s", rd.Machine("m", mechanism, [warm, friction]), 0.1, {"slide.velocity": 1.0})
+    run = rd.simulate(scenario)
+    assert run["slide.velocity"].values[-1] == pytest.approx(1.2, rel=1e-6)
+    assert run.outcome.kind.name == "SUSPECT"
+    (violated,) = run.certificate.violated
+    assert violated.remedy == info_of(thermal_friction).gives

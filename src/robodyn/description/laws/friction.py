@@ -156,6 +156,7 @@ def warm_friction(velocity, warmth, *, coulomb, viscous, smoothing_velocity, sof
     checks={"coulomb": "non-negative", "viscous": "non-negative", "smoothing_velocity": "positive"},
     disturbance=True,
     passive=True,
+    gives="no step is to blame: friction is negative at this temperature, lower the slopes or keep to their range",
 )
 def thermal_friction(
     velocity, temperature, *, coulomb, viscous, coulomb_slope, viscous_slope, reference, smoothing_velocity
