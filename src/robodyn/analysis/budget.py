@@ -12,11 +12,18 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest, refuse, refuse_unknown
-from robodyn.base.lazy import Displayed
-from robodyn.base.numerics import Array
-from robodyn.base.signals import find_unmatched, fits
-from robodyn.base.waiting import report_progress, update_line
+from robodyn.base import (
+    Array,
+    Displayed,
+    FlawList,
+    find_unmatched,
+    fits,
+    nearest,
+    refuse,
+    refuse_unknown,
+    report_progress,
+    update_line,
+)
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.motion import LinearMechanics
 from robodyn.computation.perturbation import Perturbed

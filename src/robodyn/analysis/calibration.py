@@ -31,12 +31,11 @@ from scipy.spatial.transform import Rotation
 from scipy.stats import chi2
 from scipy.stats import t as student
 
-from robodyn.analysis.identification.regressor import own_parts
-from robodyn.base.errors import FlawList, nearest, refuse, refuse_word
-from robodyn.base.lazy import Displayed
-from robodyn.base.units import known_unit
+from robodyn.base import Displayed, FlawList, known_unit, nearest, refuse, refuse_word
 from robodyn.description.files.samples.text_tables import TextFormat, read_text_table
 from robodyn.description.model import GROUND, Body, Joint, Mechanism, Point, Scenario
+
+from .identification.regressor import own_parts
 
 XYZ = ("x", "y", "z")
 QUATERNION = ("qw", "qx", "qy", "qz")

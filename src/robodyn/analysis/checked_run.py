@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from robodyn.base.errors import ModelError
+from robodyn.base import ModelError
 from robodyn.computation.assembly.system import System
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulator
@@ -95,7 +95,7 @@ def find_loop_warnings(
 def _judge_loops(system: System, parameters: Mapping[str, float] | None) -> tuple[list[str], list[str]]:
     """Sentences on unstable loops, and why loops cannot be judged."""
     # Linear models take longer to load than a short run takes: only where nothing is known yet.
-    from robodyn.analysis.linear.loop_table import check_loops
+    from .linear.loop_table import check_loops
 
     try:
         return [finding.sentence for finding in check_loops(system, parameters=parameters)], []

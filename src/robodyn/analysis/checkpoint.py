@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.atomic import write_file
-from robodyn.base.errors import Flaw, ModelError, refuse
+from robodyn.base import Flaw, ModelError, refuse, write_file
 from robodyn.computation.results.signal import Floats
 
 

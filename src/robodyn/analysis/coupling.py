@@ -9,8 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
-from robodyn.base.numerics import Array
+from robodyn.base import Array, FlawList
 from robodyn.computation.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection
 from robodyn.computation.cosimulation.coupling import Answer, Asked, Coupling, Trend
 from robodyn.computation.cosimulation.macro_steps import couple_units

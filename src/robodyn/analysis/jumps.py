@@ -19,9 +19,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.model_stand_in import stand_in
-from robodyn.base.errors import FlawList
-from robodyn.base.numerics import Array
+from robodyn.base import Array, FlawList
 from robodyn.base.symbolic.staircases import STAIRCASES, find_jumps, smooth_staircases
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.system import Expressions
@@ -31,6 +29,8 @@ from robodyn.computation.native.program import RUN_TIME
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import Block, FormulaSignal, Scenario
 from robodyn.description.model.formula import evaluate
+
+from .model_stand_in import stand_in
 
 LOOKS, LINES, PARTS, HALVINGS = 6, 10, 8, 32
 """Looks at straight lines, how many at a time, parts in which each is looked at, and halvings of each part."""

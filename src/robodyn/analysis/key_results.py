@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from robodyn.base.units import show_quantity
+from robodyn.base import show_quantity
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import settled_after
 
 if TYPE_CHECKING:
-    from robodyn.analysis.budget import Budget, BudgetPart
-    from robodyn.analysis.linear.loop_table import LoopFigures, LoopTable
+    from .budget import Budget, BudgetPart
+    from .linear.loop_table import LoopFigures, LoopTable
 
 Verdict = Literal["good", "fair", "bad", "none"]
 Plain = Mapping[str, Any]

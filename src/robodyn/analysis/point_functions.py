@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from robodyn.base.numerics import Array
+from robodyn.base import Array
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.system import INPUTS
 from robodyn.computation.native import FEW_CALLS, Sweep, build_jacobian, compile_kernels

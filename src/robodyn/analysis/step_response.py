@@ -8,7 +8,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.base.errors import refuse
+from robodyn.base import refuse
 from robodyn.computation.results.signal import Floats, Signal, settled_after
 
 # A peak lower than this share of the step is a ripple of its rise; one from which the signal falls by less than this

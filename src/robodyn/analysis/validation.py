@@ -28,23 +28,7 @@ from typing import Annotated
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.identification.identify import JointPrediction, plan_identification, predict_joints
-from robodyn.analysis.identification.motion_rows import drives_of, find_efforts
-from robodyn.analysis.measurement.measured import (
-    FORCES,
-    SignalError,
-    at_ticks,
-    compare_signals,
-    describe_fixed,
-    describe_rates,
-    drive_by_data,
-    match_measured,
-    tidy_rows,
-    without,
-)
-from robodyn.analysis.measurement.responses import resample
-from robodyn.base.errors import FlawList, ModelError, refuse
-from robodyn.base.waiting import WaitingLine
+from robodyn.base import FlawList, ModelError, WaitingLine, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.engine.trajectory import ProbeRows
 from robodyn.computation.results import OutcomeKind, Run, SignalInfo
@@ -56,6 +40,22 @@ from robodyn.computation.simulation.recording import make_run
 from robodyn.computation.simulation.starting import Start
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import Block, Delay, FormulaSignal, Recording, Scenario
+
+from .identification.identify import JointPrediction, plan_identification, predict_joints
+from .identification.motion_rows import drives_of, find_efforts
+from .measurement.measured import (
+    FORCES,
+    SignalError,
+    at_ticks,
+    compare_signals,
+    describe_fixed,
+    describe_rates,
+    drive_by_data,
+    match_measured,
+    tidy_rows,
+    without,
+)
+from .measurement.responses import resample
 
 HORIZON = 0.5
 """How far ahead predictions go [s]."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from robodyn.base.records import dataclass
+from .records import dataclass
 
 Kind = Literal["continuous", "held"]
 

@@ -18,8 +18,8 @@ from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
 
-from robodyn.base.errors import nearest
-from robodyn.base.records import dataclass
+from .errors import nearest
+from .records import dataclass
 
 LONGEST = 100
 """Letters of a unit."""

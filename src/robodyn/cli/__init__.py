@@ -1,5 +1,5 @@
 """Command line: the program `robodyn`."""
 
-from robodyn.cli.application import app, main
+from .application import app, main
 
 __all__ = ["app", "main"]

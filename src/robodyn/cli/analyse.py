@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, near_names, nearest
-from robodyn.cli.application import fail, messages
-from robodyn.cli.command import Paths, Texts, command, drawing, needing, refuse_ending, refuse_other
-from robodyn.cli.run import prepare_folder
-from robodyn.cli.sweep import read_varied, trace_varied
-from robodyn.cli.targets import (
+from robodyn.base import Flaw, FlawList, ModelError, near_names, nearest
+from robodyn.presentation.reporting.displays import Display, display, shows, write_picture
+
+from .application import fail, messages
+from .command import Paths, Texts, command, drawing, needing, refuse_ending, refuse_other
+from .run import prepare_folder
+from .sweep import read_varied, trace_varied
+from .targets import (
     load_run,
     load_single,
     load_system,
@@ -23,7 +25,6 @@ from robodyn.cli.targets import (
     read_settings,
     split_names,
 )
-from robodyn.presentation.reporting.displays import Display, display, shows, write_picture
 
 if TYPE_CHECKING:
     from robodyn.analysis.accuracy.arms import ArmSheet
@@ -210,7 +211,7 @@ def sheet(
     """
     from robodyn.analysis.accuracy.arms import arm_names, arm_sheet, load_arm
     from robodyn.analysis.accuracy.sheet import make_sheet
-    from robodyn.base.units import UnitError
+    from robodyn.base import UnitError
     from robodyn.description.files.units import read_quantity
 
     refuse_other("--standard", standard, ("iso9283",))
@@ -294,7 +295,7 @@ def write_sheets(found: Sheet | CircleTests, option: str, paths: Sequence[Path])
 
 
 def _lengths(option: str, text: str, count: int) -> list[float]:
-    from robodyn.base.units import UnitError
+    from robodyn.base import UnitError
     from robodyn.description.files.units import read_quantity
 
     parts = text.split(",")

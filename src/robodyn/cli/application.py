@@ -21,9 +21,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from robodyn.base.errors import Flaw, ModelError
-from robodyn.base.plain import to_plain
-from robodyn.base.waiting import clear_line
+from robodyn.base import Flaw, ModelError, clear_line, to_plain
 
 BAD_INPUT, SIMULATION_FAILED, INTERRUPTED = 2, 3, 130
 MODULES = ("run", "describe", "look", "studio", "linear", "analyse", "sweep", "measure", "export")

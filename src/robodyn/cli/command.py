@@ -32,10 +32,10 @@ from typing import Annotated, Any
 
 import typer
 
-from robodyn.base.plain import evaluate, schema_of
-from robodyn.base.waiting import WaitingLine
-from robodyn.cli.application import app, fail, messages, output, print_json
+from robodyn.base import WaitingLine, evaluate, schema_of
 from robodyn.presentation.reporting.displays import Display, display, shows, to_text, write_display, write_picture
+
+from .application import app, fail, messages, output, print_json
 
 Texts = Sequence[str]
 """An option that may be given again and again."""

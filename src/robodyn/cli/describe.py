@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.cli.application import fail
-from robodyn.cli.command import RETURNED, Paths, Texts, Written, command, output_schema, writing
-from robodyn.cli.targets import load_scenario, load_single, phases_of, read_pairs
+from robodyn.base import Flaw, FlawList, ModelError, nearest
 from robodyn.presentation.reporting.displays import Display, Table, display, shows, write_display
+
+from .application import fail
+from .command import RETURNED, Paths, Texts, Written, command, output_schema, writing
+from .targets import load_scenario, load_single, phases_of, read_pairs
 
 if TYPE_CHECKING:
     from robodyn.analysis.commissioning import Dressed, Endurance, FastMove, Move
@@ -419,7 +420,7 @@ def dress_robot(
 
 def _with_payload(machine: Machine, payload: str | None, tool: str | None) -> Machine:
     """A mass `payload` at a point; an error budget knows it by this name."""
-    from robodyn.base.units import UnitError
+    from robodyn.base import UnitError
     from robodyn.description.files.units import read_quantity
     from robodyn.description.model import Body
 
@@ -581,7 +582,7 @@ def schema(name: str | None = None) -> None:
 
     name (COMMAND): Command whose --json output is described.
     """
-    from robodyn.cli.application import command_names, load_command, print_json
+    from .application import command_names, load_command, print_json
 
     if name is None:
         from robodyn.description.files.schema import make_schema

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base.errors import nearest
-from robodyn.base.plain import to_plain
-from robodyn.cli.application import fail, messages, output, read_guide
-from robodyn.cli.command import Texts, Written, command, refuse_ending, refuse_unwritable, tell, writing
-from robodyn.cli.targets import load_run, load_scenario, name_results, read_pairs, read_settings
+from robodyn.base import nearest, to_plain
 from robodyn.presentation.reporting.displays import Display, shows
+
+from .application import fail, messages, output, read_guide
+from .command import Texts, Written, command, refuse_ending, refuse_unwritable, tell, writing
+from .targets import load_run, load_scenario, name_results, read_pairs, read_settings
 
 if TYPE_CHECKING:
     from robodyn.description.model import Scenario, Solver
@@ -175,8 +175,7 @@ def _export_robot(
     scenario: Scenario, path: Path, to: str, without: Sequence[str], whole: bool, embed: bool
 ) -> ExportedRobot:
     from robodyn.analysis.mechanics.machine_dynamics import compare_mechanics
-    from robodyn.base.atomic import write_file
-    from robodyn.base.errors import ModelError
+    from robodyn.base import ModelError, write_file
     from robodyn.description.robots import copy_meshes, export_robot, read_robot
 
     if embed:
@@ -198,7 +197,7 @@ def _export_robot(
 def _export_actuators(scenario: Scenario, path: Path) -> Written:
     """Two files: all numbers as JSON, the curves as a table."""
     from robodyn.analysis.commissioning.actuator_table import actuator_tables, table_rows
-    from robodyn.base.atomic import write_file
+    from robodyn.base import write_file
 
     refuse_ending("--out", path, ".json")
     table = path.with_suffix(".csv")
@@ -408,7 +407,7 @@ def reproduce(study: str, part: Texts = (), page: Path | None = None, as_json: b
     page: Write the study's page and pictures into this folder.
     as_json (--json): Print JSON.
     """
-    from robodyn.base.waiting import WaitingLine
+    from robodyn.base import WaitingLine
     from robodyn.presentation.studies import find_study, write_overview, write_page
 
     chosen = find_study(study)

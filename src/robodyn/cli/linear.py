@@ -8,11 +8,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base.errors import ModelError, nearest
-from robodyn.cli.application import fail, messages
-from robodyn.cli.command import Texts, command, drawing, refuse_other, tell_notes
-from robodyn.cli.targets import load_run, load_single, load_system, read_data, split_names
+from robodyn.base import ModelError, nearest
 from robodyn.presentation.reporting.displays import Display, DisplayFigure, Part, Table, display, shows
+
+from .application import fail, messages
+from .command import Texts, command, drawing, refuse_other, tell_notes
+from .targets import load_run, load_single, load_system, read_data, split_names
 
 if TYPE_CHECKING:
     import numpy as np

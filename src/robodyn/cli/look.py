@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robodyn.analysis.key_results import KeyResult, Verdict, key_results
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.base.units import show_quantity
-from robodyn.base.waiting import end_line
-from robodyn.cli.application import fail, output
-from robodyn.cli.command import Paths, Texts, Written, command, drawing, writing
-from robodyn.cli.sweep import read_varied, trace_varied
-from robodyn.cli.targets import (
+from robodyn.base import Flaw, FlawList, ModelError, end_line, nearest, show_quantity
+from robodyn.presentation.reporting.displays import Display, Part, display, shows, to_section
+from robodyn.presentation.reporting.summaries import judge_outcome, result_table, summarise
+
+from .application import fail, output
+from .command import Paths, Texts, Written, command, drawing, writing
+from .sweep import read_varied, trace_varied
+from .targets import (
     ROBOTS,
     load_run,
     load_scenario,
@@ -25,8 +26,6 @@ from robodyn.cli.targets import (
     read_settings,
     split_names,
 )
-from robodyn.presentation.reporting.displays import Display, Part, display, shows, to_section
-from robodyn.presentation.reporting.summaries import judge_outcome, result_table, summarise
 
 if TYPE_CHECKING:
     from robodyn.analysis.validation import Validation

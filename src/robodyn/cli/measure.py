@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from robodyn.base.atomic import write_file
-from robodyn.base.errors import Flaw, ModelError
-from robodyn.base.waiting import WaitingLine
-from robodyn.cli.application import INTERRUPTED, fail, messages
-from robodyn.cli.command import Paths, Texts, command, drawing, refuse_ending, writing
-from robodyn.cli.targets import (
+from robodyn.base import Flaw, ModelError, WaitingLine, write_file
+from robodyn.presentation.reporting.displays import write_display
+
+from .application import INTERRUPTED, fail, messages
+from .command import Paths, Texts, command, drawing, refuse_ending, writing
+from .targets import (
     load_single,
     read_bounds,
     read_data,
@@ -23,7 +23,6 @@ from robodyn.cli.targets import (
     split_names,
     write_numbers,
 )
-from robodyn.presentation.reporting.displays import write_display
 
 if TYPE_CHECKING:
     from robodyn.analysis.calibration import Calibration, PosePlan

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robodyn.analysis.key_results import KeyResult, key_results
-from robodyn.base.errors import Flaw, ModelError
-from robodyn.base.units import UnitError
-from robodyn.base.waiting import WaitingLine
-from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, fail, messages
-from robodyn.cli.command import Texts, command, needing, warn, writing
-from robodyn.cli.targets import (
+from robodyn.base import Flaw, ModelError, UnitError, WaitingLine
+from robodyn.presentation.reporting.displays import Display, Part, Table, shows
+from robodyn.presentation.reporting.summaries import show_cosimulation, summarise
+
+from .application import INTERRUPTED, SIMULATION_FAILED, fail, messages
+from .command import Texts, command, needing, warn, writing
+from .targets import (
     load_scenario,
     load_single,
     name_results,
@@ -23,8 +24,6 @@ from robodyn.cli.targets import (
     read_settings,
     require_file,
 )
-from robodyn.presentation.reporting.displays import Display, Part, Table, shows
-from robodyn.presentation.reporting.summaries import show_cosimulation, summarise
 
 if TYPE_CHECKING:
     from robodyn.computation.assembly import System

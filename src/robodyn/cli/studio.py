@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from robodyn.base.errors import Flaw, ModelError
-from robodyn.base.waiting import listen
-from robodyn.cli.application import BadInput, UsageError, app, fail, load_command
-from robodyn.cli.command import COLLECTED, RETURNED, Paths, Texts, command, read_docstring
-from robodyn.cli.look import serve_until_interrupted
-from robodyn.cli.targets import EDITED, load_scenario, load_single, require_file
+from robodyn.base import Flaw, ModelError, listen
 from robodyn.presentation.reporting.displays import Display, display
+
+from .application import BadInput, UsageError, app, fail, load_command
+from .command import COLLECTED, RETURNED, Paths, Texts, command, read_docstring
+from .look import serve_until_interrupted
+from .targets import EDITED, load_scenario, load_single, require_file
 
 if TYPE_CHECKING:
     from robodyn.presentation.studio import StudioServer

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from robodyn.base.errors import FlawList, ModelError
-from robodyn.base.waiting import WaitingLine
-from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, fail, messages
-from robodyn.cli.command import Texts, command, needing, refuse_ending, warn, writing
-from robodyn.cli.targets import (
+from robodyn.base import FlawList, ModelError, WaitingLine
+from robodyn.presentation.reporting.displays import Display, display, shows
+
+from .application import INTERRUPTED, SIMULATION_FAILED, fail, messages
+from .command import Texts, command, needing, refuse_ending, warn, writing
+from .targets import (
     load_single,
     name_results,
     read_bounds,
@@ -24,7 +25,6 @@ from robodyn.cli.targets import (
     write_numbers,
     written_units,
 )
-from robodyn.presentation.reporting.displays import Display, display, shows
 
 if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan
@@ -207,7 +207,7 @@ def _read(
 ) -> dict[str, Any]:
     """Options `key=text` as key -> what the text means, in the unit the numbers of the key share."""
     from robodyn.analysis.sweeps.variation import match_numbers
-    from robodyn.base.units import UnitError
+    from robodyn.base import UnitError
 
     found: dict[str, Any] = {}
     for pair in pairs:
@@ -274,8 +274,7 @@ def _connect(on: str, workers: int | None) -> Any:
 def _read_limits(plan: SweepPlan, pairs: Sequence[str]) -> dict[str, float]:
     """Options `measure=value` as limits in the measures' units, with every problem."""
     from robodyn.analysis.sweeps.uncertainty import check_drawn
-    from robodyn.base.errors import nearest
-    from robodyn.base.units import UnitError
+    from robodyn.base import UnitError, nearest
     from robodyn.description.files.units import read_quantity
 
     flaws = FlawList()

@@ -9,11 +9,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from robodyn.base.atomic import write_file
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.base.units import UnitError
-from robodyn.cli.application import fail, messages
-from robodyn.cli.command import tell_notes, writing
+from robodyn.base import Flaw, FlawList, ModelError, UnitError, nearest, write_file
+
+from .application import fail, messages
+from .command import tell_notes, writing
 
 if TYPE_CHECKING:
     from robodyn.computation.assembly import System

@@ -19,17 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.accuracy.iso9283 import POSE_CYCLES
 from robodyn.analysis.commissioning.library import NamedDrive, read_library
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.base.errors import FlawList, nearest, refuse
-from robodyn.base.lazy import Displayed
+from robodyn.base import Displayed, FlawList, UnitError, nearest, refuse, report_progress
 from robodyn.base.spatial import from_rpy
-from robodyn.base.units import UnitError
-from robodyn.base.waiting import report_progress
 from robodyn.computation.results.signal import Floats
 from robodyn.description.files.units import read_quantity
 from robodyn.description.model import GROUND, Body, Joint, Machine, Mechanism, Point
+
+from .iso9283 import POSE_CYCLES
 
 ROBOTS, CUBE, SHARE = 200, 0.1, 0.8
 """Robots that are drawn; side of the cube [m], and the share of it between the poses, as in the standard."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.base.errors import refuse, refuse_unknown
+from robodyn.base import refuse, refuse_unknown
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 

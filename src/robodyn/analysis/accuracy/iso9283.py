@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robodyn.base.errors import nearest, refuse
+from robodyn.base import nearest, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.results.table import Curves

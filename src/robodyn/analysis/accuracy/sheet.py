@@ -10,19 +10,18 @@ from itertools import combinations
 import numpy as np
 
 from robodyn.analysis.accuracy import iso9283
-from robodyn.analysis.accuracy.iso9283 import PARTS, FollowedPath, find_followed, measure_turns
 from robodyn.analysis.budget import REMAINDER, split_deviation
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.analysis.sweeps.variation import Distribution
-from robodyn.base.errors import FlawList, ModelError, refuse
-from robodyn.base.lazy import Displayed
-from robodyn.base.waiting import report_progress
+from robodyn.base import Displayed, FlawList, ModelError, refuse, report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.results.table import Curves
 from robodyn.description.model import Scenario
+
+from .iso9283 import PARTS, FollowedPath, find_followed, measure_turns
 
 # --------------------------------------------------------------------------------------------------
 # Cycles along a path as arrays: when does the tool move, and at which poses does it rest?

@@ -1,6 +1,6 @@
 """Commissioning: a robot gets drives, friction, encoders and tuned loops, and moves that it can do."""
 
-from robodyn.base.lazy import imported_names
+from robodyn.base import imported_names
 
 from .dressing import Dressed, DressedAxis, dress
 from .drive_sizes import Control, Drive, drive_tables

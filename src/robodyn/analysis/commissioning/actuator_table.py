@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import refuse
+from robodyn.base import refuse
 from robodyn.description.model import Block, Joint, LinearCombination, Machine
 
 MOTORS = {"torque_source": "command", "current_source": "current_command", "current_lag": "current_command"}

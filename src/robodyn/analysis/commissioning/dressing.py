@@ -10,7 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.commissioning.drive_sizes import (
+from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
+from robodyn.base import FlawList, ModelError, refuse_unknown
+from robodyn.computation.assembly import assemble
+from robodyn.computation.simulation.starting import search_start
+from robodyn.description.model import Block, Joint, Machine, Mechanism, Scenario, with_elastic_joints
+from robodyn.description.model.joint import SINGLE
+
+from .drive_sizes import (
     COMPUTED_TORQUE,
     Control,
     Drive,
@@ -20,9 +27,9 @@ from robodyn.analysis.commissioning.drive_sizes import (
     read_drives,
     supply_of,
 )
-from robodyn.analysis.commissioning.efforts import check_unconstrained
-from robodyn.analysis.commissioning.library import NamedDrive, read_library
-from robodyn.analysis.commissioning.loop_design import (
+from .efforts import check_unconstrained
+from .library import NamedDrive, read_library
+from .loop_design import (
     ErrorDynamics,
     Inertias,
     LoopMargins,
@@ -33,12 +40,6 @@ from robodyn.analysis.commissioning.loop_design import (
     torque_signal,
     with_computed_torque,
 )
-from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.base.errors import FlawList, ModelError, refuse_unknown
-from robodyn.computation.assembly import assemble
-from robodyn.computation.simulation.starting import search_start
-from robodyn.description.model import Block, Joint, Machine, Mechanism, Scenario, with_elastic_joints
-from robodyn.description.model.joint import SINGLE
 
 
 @dataclass(frozen=True)

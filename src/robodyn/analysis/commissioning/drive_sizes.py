@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from robodyn.analysis.commissioning.library import (
+from robodyn.base import FlawList, nearest, refuse
+from robodyn.description.laws.drives import REFERENCE
+from robodyn.description.model import Block, ElasticGear, FormulaSignal, Joint
+from robodyn.description.model.description import Description
+from robodyn.description.model.fields import choice, flag, quantity, text
+
+from .library import (
     BALL_SCREW,
     IMPERFECTIONS,
     MODELS,
@@ -24,11 +30,6 @@ from robodyn.analysis.commissioning.library import (
     rules_of,
     size_family,
 )
-from robodyn.base.errors import FlawList, nearest, refuse
-from robodyn.description.laws.drives import REFERENCE
-from robodyn.description.model import Block, ElasticGear, FormulaSignal, Joint
-from robodyn.description.model.description import Description
-from robodyn.description.model.fields import choice, flag, quantity, text
 
 # --------------------------------------------------------------------------------------------------
 # Choices of a dressing: which drives, which friction, which control, for all joints or for one?

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.description.model import LinearCombination, Machine
 
 

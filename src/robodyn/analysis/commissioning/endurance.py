@@ -14,15 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from robodyn.analysis.commissioning.library import NamedDrive
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.base.errors import FlawList
-from robodyn.base.lazy import Displayed
-from robodyn.base.waiting import report_progress
+from robodyn.base import Displayed, FlawList, report_progress
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import simulate
 from robodyn.description.laws.drives import REFERENCE, motor_heat
 from robodyn.description.model import Block, Scenario
+
+from .library import NamedDrive
 
 LOADS = 24
 """Points of a curve."""

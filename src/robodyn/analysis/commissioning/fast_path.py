@@ -9,8 +9,15 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.commissioning.efforts import InverseDynamics, check_unconstrained
-from robodyn.analysis.commissioning.moving import (
+from robodyn.base import FlawList, bisect, refuse, report_progress
+from robodyn.description.laws.speed_profile import plan_phases, travel
+from robodyn.description.model import Machine, Scenario
+from robodyn.description.paths import CartesianPath, JointPath
+from robodyn.description.paths.deviation import deviation_blocks
+from robodyn.description.paths.reference import joint_motion, timed_block
+
+from .efforts import InverseDynamics, check_unconstrained
+from .moving import (
     NAME,
     SETTLING,
     Move,
@@ -19,14 +26,6 @@ from robodyn.analysis.commissioning.moving import (
     start_of,
     with_references,
 )
-from robodyn.base.errors import FlawList, refuse
-from robodyn.base.numerics import bisect
-from robodyn.base.waiting import report_progress
-from robodyn.description.laws.speed_profile import plan_phases, travel
-from robodyn.description.model import Machine, Scenario
-from robodyn.description.paths import CartesianPath, JointPath
-from robodyn.description.paths.deviation import deviation_blocks
-from robodyn.description.paths.reference import joint_motion, timed_block
 
 # --------------------------------------------------------------------------------------------------
 # Limits along a path: which speeds and accelerations along it do drives, joints and currents allow?

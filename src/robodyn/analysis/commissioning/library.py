@@ -19,9 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, near_names, nearest, refuse
-from robodyn.base.lazy import Displayed
-from robodyn.base.units import UnitError
+from robodyn.base import Displayed, Flaw, FlawList, ModelError, UnitError, near_names, nearest, refuse
 from robodyn.description.files.reading import is_required
 from robodyn.description.files.units import read_quantity
 from robodyn.description.laws.drives import COPPER, REFERENCE

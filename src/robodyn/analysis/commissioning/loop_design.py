@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.analysis.commissioning.drive_sizes import Control, DriveAxis, Gains
 from robodyn.analysis.linear.margins import STABLE, EigenvalueCurves, find_margins
 from robodyn.analysis.linear.sampling import SampledModel, lift, sampled_lineariser
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.base.errors import Flaw, ModelError
-from robodyn.base.waiting import report_progress
+from robodyn.base import Flaw, ModelError, report_progress
 from robodyn.description.model import Block, Machine, Scenario
 from robodyn.description.model.control_model import ControlModel
+
+from .drive_sizes import Control, DriveAxis, Gains
 
 # --------------------------------------------------------------------------------------------------
 # Cascade tuning: which gains do a joint's loops get from the inertia it moves, and which margins do they keep?

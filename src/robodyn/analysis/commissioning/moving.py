@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.commissioning.efforts import check_efforts
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.description.laws.speed_profile import plan_phases, s_curve_times, travel
 from robodyn.description.model import Block, Joint, Machine, Mechanism, Scenario
 from robodyn.description.model.joint import SINGLE
@@ -26,6 +25,8 @@ from robodyn.description.paths import (
     waypoints,
 )
 from robodyn.description.paths.deviation import deviation_blocks
+
+from .efforts import check_efforts
 
 # --------------------------------------------------------------------------------------------------
 # References of a move in a scenario: which blocks give them, and who reads them instead of the old ones?

@@ -21,7 +21,14 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.checkpoint import Checkpoint
-from robodyn.analysis.fitting.residuals import (
+from robodyn.analysis.measurement.measured import at_ticks, describe_rates
+from robodyn.analysis.sensitivity.variation import assemble_tunable
+from robodyn.base import Flaw, ModelError, refuse, report_progress
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Scenario, Solver, describe
+
+from .residuals import (
     Experiment,
     Noise,
     Residuals,
@@ -31,15 +38,8 @@ from robodyn.analysis.fitting.residuals import (
     split_experiments,
     spread_noise,
 )
-from robodyn.analysis.fitting.result import Fit, FitStart, find_idle, find_unidentifiable, summarise_fit
-from robodyn.analysis.fitting.search_space import Bounds, Scale, SearchSpace, make_search_space
-from robodyn.analysis.measurement.measured import at_ticks, describe_rates
-from robodyn.analysis.sensitivity.variation import assemble_tunable
-from robodyn.base.errors import Flaw, ModelError, refuse
-from robodyn.base.waiting import report_progress
-from robodyn.computation.results import Run
-from robodyn.computation.results.signal import Floats
-from robodyn.description.model import Scenario, Solver, describe
+from .result import Fit, FitStart, find_idle, find_unidentifiable, summarise_fit
+from .search_space import Bounds, Scale, SearchSpace, make_search_space
 
 TOLERANCE = 1e-9
 """Relative change of cost or parameters at which a search ends."""

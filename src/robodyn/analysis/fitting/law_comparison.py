@@ -20,22 +20,22 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.fitting.fit import fit_parameters
-from robodyn.analysis.fitting.residuals import Experiment, list_experiments
-from robodyn.analysis.fitting.result import UNSEEN, Fit
 from robodyn.analysis.identification.identify import HELD_OUT, effort_levers, plan_identification, split_rows
 from robodyn.analysis.identification.motion_rows import RegressionRows
 from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.responses import LowPass, differentiate, resample
 from robodyn.analysis.validation import SAME, WORSE, compare_squares
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
-from robodyn.base.waiting import report_progress
+from robodyn.base import Flaw, FlawList, ModelError, refuse, report_progress
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import simulate
 from robodyn.description.laws import arguments_of, info_of, known_laws
 from robodyn.description.model import Block, ElasticGear, Scenario, with_elastic_joints
 from robodyn.description.model.block import JointBlock
+
+from .fit import fit_parameters
+from .residuals import Experiment, list_experiments
+from .result import UNSEEN, Fit
 
 EVEN = 2.0
 """Difference of the criterion below which two laws are as good as each other (Kass and Raftery 1995)."""

@@ -17,17 +17,18 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.coloured_noise import ResidualRows
-from robodyn.analysis.fitting.search_space import OF_RECORDING, Bounds, Scale, make_scales
 from robodyn.analysis.measurement.data_sheet import describe_saturation
 from robodyn.analysis.measurement.measured import drive_by_data, last_as_long, match_measured, without
 from robodyn.analysis.sensitivity.parameters import INITIAL, check_quaternions
 from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable, prepare_variation
-from robodyn.base.errors import FlawList, ModelError, refuse
+from robodyn.base import FlawList, ModelError, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Number, Solver
+
+from .search_space import OF_RECORDING, Bounds, Scale, make_scales
 
 DIFFERENCE, ACROSS_JUMPS = 1e-4, 1e-2
 """Change of a scaled parameter for central differences, and where blocks jump: many small jumps are one slope."""

@@ -11,17 +11,15 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.analysis.coloured_noise import Spread, describe_doubt, find_spread
-from robodyn.analysis.fitting.residuals import STEPWISE, RecordingResiduals, Residuals
-from robodyn.analysis.fitting.search_space import OF_RECORDING, Scale, SearchSpace
 from robodyn.analysis.identification.identify import IntervalEstimate
 from robodyn.analysis.measurement.measured import SignalError, compare_signals
 from robodyn.analysis.sensitivity.variation import Variation
-from robodyn.base.atomic import write_file
-from robodyn.base.errors import Flaw, refuse
-from robodyn.base.lazy import Displayed
-from robodyn.base.plain import to_plain
+from robodyn.base import Displayed, Flaw, refuse, to_plain, write_file
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
+
+from .residuals import STEPWISE, RecordingResiduals, Residuals
+from .search_space import OF_RECORDING, Scale, SearchSpace
 
 # --------------------------------------------------------------------------------------------------
 # Identifiability: can these data determine these parameters? Those without effect, those not distinguished.

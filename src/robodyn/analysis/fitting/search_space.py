@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Number, Scenario
 from robodyn.description.model.body import TENSOR, tensor_of

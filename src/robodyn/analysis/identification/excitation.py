@@ -11,24 +11,23 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.identification.identify import Information, Suggestion, plan_identification, suggest_motions
-from robodyn.analysis.identification.regressor import (
-    BaseParameters,
-    Regressor,
-    bare_system,
-    find_base_parameters,
-    make_regressor,
-)
-from robodyn.base.errors import FlawList, ModelError, nearest, refuse
+from robodyn.base import FlawList, ModelError, UnitError, nearest, refuse, report_progress
 from robodyn.base.symbolic.tables import spell_out
-from robodyn.base.units import UnitError
-from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System
 from robodyn.computation.native import compile_kernels
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 from robodyn.description.files.units import read_quantity
 from robodyn.description.model import Scenario
+
+from .identify import Information, Suggestion, plan_identification, suggest_motions
+from .regressor import (
+    BaseParameters,
+    Regressor,
+    bare_system,
+    find_base_parameters,
+    make_regressor,
+)
 
 # --------------------------------------------------------------------------------------------------
 # Limits of the workspace: which signals of a machine must stay above or below a value while it moves?

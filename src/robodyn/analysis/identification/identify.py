@@ -12,8 +12,16 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.coloured_noise import describe_doubt
-from robodyn.analysis.identification.least_squares import Estimate, estimate, make_consistent
-from robodyn.analysis.identification.motion_rows import (
+from robodyn.analysis.measurement.data_sheet import assess_clock
+from robodyn.analysis.measurement.measured import describe_fixed, leave_out_repeats, match_measured, without
+from robodyn.base import FlawList, ModelError, refuse, refuse_unknown, report_progress
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Body, Scenario
+
+from .least_squares import Estimate, estimate, make_consistent
+from .motion_rows import (
     Effort,
     Force,
     MotionRows,
@@ -23,7 +31,7 @@ from robodyn.analysis.identification.motion_rows import (
     find_efforts,
     find_inputs,
 )
-from robodyn.analysis.identification.regressor import (
+from .regressor import (
     BaseParameters,
     Regressor,
     body_numbers,
@@ -31,14 +39,6 @@ from robodyn.analysis.identification.regressor import (
     find_base_parameters,
     make_regressor,
 )
-from robodyn.analysis.measurement.data_sheet import assess_clock
-from robodyn.analysis.measurement.measured import describe_fixed, leave_out_repeats, match_measured, without
-from robodyn.base.errors import FlawList, ModelError, refuse, refuse_unknown
-from robodyn.base.waiting import report_progress
-from robodyn.computation.assembly import System, assemble
-from robodyn.computation.results import Run
-from robodyn.computation.results.signal import Floats
-from robodyn.description.model import Body, Scenario
 
 # --------------------------------------------------------------------------------------------------
 # Identification, as a result: base parameters with intervals, possible bodies, and predictions of each joint.

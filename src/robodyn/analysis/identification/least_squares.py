@@ -11,9 +11,10 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.coloured_noise import ResidualRows, Spread, find_spread
-from robodyn.analysis.identification.motion_rows import RegressionRows
-from robodyn.analysis.identification.regressor import Parameter
 from robodyn.computation.results.signal import Floats
+
+from .motion_rows import RegressionRows
+from .regressor import Parameter
 
 # --------------------------------------------------------------------------------------------------
 # Weighted least squares of filtered data, robust if wished, with intervals for noise of any colour.

@@ -11,8 +11,7 @@ import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.responses import are_even, stale_rows
-from robodyn.base.errors import ModelError, refuse
-from robodyn.base.units import known_unit
+from robodyn.base import ModelError, known_unit, refuse
 from robodyn.computation.results.signal import Floats
 from robodyn.description.files.samples.headings import read_heading
 from robodyn.description.files.samples.reading import (

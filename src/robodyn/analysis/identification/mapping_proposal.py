@@ -20,8 +20,19 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.identification.log_clock import Finding, LogTable, read_log
-from robodyn.analysis.identification.mapping_readings import (
+from robodyn.analysis.measurement.data_sheet import estimate_noise
+from robodyn.analysis.measurement.measured import find_delay, stands_still, window_delays
+from robodyn.analysis.measurement.responses import LowPass, differentiate
+from robodyn.base import known_unit, parse_unit, refuse, report_progress
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results.signal import Floats
+from robodyn.description.files.samples.headings import Heading, number_joints, read_heading
+from robodyn.description.files.samples.reading import DataMapping, SignalMapping
+from robodyn.description.files.samples.writing import mapping_text
+from robodyn.description.model import Scenario
+
+from .log_clock import Finding, LogTable, read_log
+from .mapping_readings import (
     ANGLES,
     LENGTHS,
     MIRRORED,
@@ -38,18 +49,6 @@ from robodyn.analysis.identification.mapping_readings import (
     driven_places,
     wrapped,
 )
-from robodyn.analysis.measurement.data_sheet import estimate_noise
-from robodyn.analysis.measurement.measured import find_delay, stands_still, window_delays
-from robodyn.analysis.measurement.responses import LowPass, differentiate
-from robodyn.base.errors import refuse
-from robodyn.base.units import known_unit, parse_unit
-from robodyn.base.waiting import report_progress
-from robodyn.computation.assembly import System, assemble
-from robodyn.computation.results.signal import Floats
-from robodyn.description.files.samples.headings import Heading, number_joints, read_heading
-from robodyn.description.files.samples.reading import DataMapping, SignalMapping
-from robodyn.description.files.samples.writing import mapping_text
-from robodyn.description.model import Scenario
 
 ROWS = 300
 """At which choices are compared."""

@@ -14,12 +14,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.identification.identify import effort_levers
-from robodyn.analysis.identification.motion_rows import drives_of
-from robodyn.analysis.identification.regressor import Regressor, make_regressor
 from robodyn.computation.assembly import System
 from robodyn.computation.native import compile_kernels
 from robodyn.computation.results.signal import Floats
+
+from .identify import effort_levers
+from .motion_rows import drives_of
+from .regressor import Regressor, make_regressor
 
 CLEAR = 0.02
 """Share that is left of efforts that clearly follow."""

@@ -9,7 +9,6 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.identification.regressor import Regressor, passive_blocks
 from robodyn.analysis.measurement.data_sheet import (
     GAP,
     assess_clock,
@@ -19,7 +18,7 @@ from robodyn.analysis.measurement.data_sheet import (
 )
 from robodyn.analysis.measurement.measured import tidy_rows, without
 from robodyn.analysis.measurement.responses import ANTI_ALIAS, LowPass, differentiate, resample
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
+from robodyn.base import Flaw, FlawList, ModelError, nearest, refuse
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
@@ -27,6 +26,8 @@ from robodyn.computation.results.signal import Floats
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import LinearCombination
 from robodyn.description.model.block import name_results
+
+from .regressor import Regressor, passive_blocks
 
 # --------------------------------------------------------------------------------------------------
 # Measured efforts: from which measured signals follow the forces that drives put on the joints?

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import FlawList, ModelError, refuse
+from robodyn.base import FlawList, ModelError, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.constraints.redundancy import close
 from robodyn.computation.assembly.control.models import friction_laws

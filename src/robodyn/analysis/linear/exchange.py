@@ -9,14 +9,15 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.linear.linear_model import LinearModel, Variable
-from robodyn.analysis.linear.linearisation import find_point
-from robodyn.analysis.linear.margins import find_output
-from robodyn.analysis.linear.sampling import SampledModel, lift
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
+from robodyn.base import Flaw, FlawList, ModelError, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Scenario
+
+from .linear_model import LinearModel, Variable
+from .linearisation import find_point
+from .margins import find_output
+from .sampling import SampledModel, lift
 
 # --------------------------------------------------------------------------------------------------
 # Exchange with python-control: how do linear models go there and come from there?

@@ -18,15 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse_unknown
-from robodyn.base.lazy import Displayed, later
-from robodyn.base.numerics import Array
+from robodyn.base import Array, Displayed, Flaw, FlawList, ModelError, later, refuse_unknown
 from robodyn.computation.assembly.control.feedback import Variable as Variable
 from robodyn.computation.assembly.control.feedback import approximate_delay as approximate_delay
 from robodyn.computation.assembly.control.feedback import close_lines, join_lines
 
 if TYPE_CHECKING:
-    from robodyn.analysis.linear.linearisation import OperatingPoint
+    from .linearisation import OperatingPoint
 
 # Matrix -> what its rows and columns stand for.
 MATRICES = {
@@ -160,7 +158,7 @@ class LinearModel(Displayed):
         Without delays these are the eigenvalues of A. With delays each pole of the Pade model is refined by
         Newton's method on det P(s) = 0 with the exact e^(s tau) (see `pencil`), and kept where it stays near.
         """
-        from robodyn.analysis.linear.poles import PADE_ORDER, find_pole_values
+        from .poles import PADE_ORDER, find_pole_values
 
         return find_pole_values(self, PADE_ORDER if order is None else order)
 

@@ -12,11 +12,9 @@ import numpy as np
 from scipy.linalg import qr
 
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_staircases, smooth_expressions
-from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
 from robodyn.analysis.point_functions import OperatingPoint as OperatingPoint
 from robodyn.analysis.point_functions import PointFunctions
-from robodyn.base.errors import FlawList, nearest, refuse
-from robodyn.base.numerics import Array
+from robodyn.base import Array, FlawList, nearest, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.system import FREE, INPUTS, Expressions
 from robodyn.computation.native import find_rough_entries, read_program
@@ -25,6 +23,8 @@ from robodyn.computation.simulation import find_equilibrium
 from robodyn.computation.simulation.equilibrium import Balance, share_balance
 from robodyn.computation.simulation.starting import search_start
 from robodyn.description.model.numbers import XYZ
+
+from .linear_model import DelayedSignal, LinearModel, Variable
 
 # --------------------------------------------------------------------------------------------------
 # Operating point: where is a system linearised? Time, states, delayed signals, memory and parameters.

@@ -13,9 +13,15 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eig
 from scipy.optimize import brentq
 
-from robodyn.analysis.linear.linear_model import MATRICES, LinearModel
-from robodyn.analysis.linear.linearisation import Place, linearise, reduce_constraints
-from robodyn.analysis.linear.margins import (
+from robodyn.base import Array, Displayed, FlawList, nearest, refuse, refuse_word, report_progress
+from robodyn.computation.assembly import System, assemble
+from robodyn.description.model import Block, Scenario
+from robodyn.description.model.block import name_results
+from robodyn.description.model.machine import find_controllers
+
+from .linear_model import MATRICES, LinearModel
+from .linearisation import Place, linearise, reduce_constraints
+from .margins import (
     MOST_GAIN,
     STABLE,
     EigenvalueCurves,
@@ -32,18 +38,10 @@ from robodyn.analysis.linear.margins import (
     respond_held,
     respond_loop,
 )
-from robodyn.analysis.linear.modes import FRICTION
-from robodyn.analysis.linear.poles import count_growing_poles, find_poles
-from robodyn.analysis.linear.responses import FrequencyResponse, choose_frequencies, respond
-from robodyn.analysis.linear.sampling import SampledModel, can_lift, lift, linearise_sampled, remembered, scale_held
-from robodyn.base.errors import FlawList, nearest, refuse, refuse_word
-from robodyn.base.lazy import Displayed
-from robodyn.base.numerics import Array
-from robodyn.base.waiting import report_progress
-from robodyn.computation.assembly import System, assemble
-from robodyn.description.model import Block, Scenario
-from robodyn.description.model.block import name_results
-from robodyn.description.model.machine import find_controllers
+from .modes import FRICTION
+from .poles import count_growing_poles, find_poles
+from .responses import FrequencyResponse, choose_frequencies, respond
+from .sampling import SampledModel, can_lift, lift, linearise_sampled, remembered, scale_held
 
 # --------------------------------------------------------------------------------------------------
 # Continuous loops, with pure delays as they are: where are they cut, and which margins has each?

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from robodyn.analysis.linear.responses import GROWN, SETTLED, FrequencyResponse, TimeResponse, find_settled
-from robodyn.analysis.linear.sampling import Lifted, SampledModel, find_held, lift
-from robodyn.analysis.linear.stability import join_branches
 from robodyn.analysis.model_stand_in import stand_in
-from robodyn.base.errors import refuse
-from robodyn.base.numerics import Array
+from robodyn.base import Array, refuse
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import Block
 from robodyn.description.model.block import name_results
+
+from .responses import GROWN, SETTLED, FrequencyResponse, TimeResponse, find_settled
+from .sampling import Lifted, SampledModel, find_held, lift
+from .stability import join_branches
 
 # --------------------------------------------------------------------------------------------------
 # Controller gains: which numbers of a block are its gains?

@@ -10,8 +10,16 @@ import casadi as ca
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.analysis.linear.linearisation import (
+from robodyn.base import Array, Displayed, ModelError, refuse_word, report_progress
+from robodyn.computation.assembly import System
+from robodyn.computation.assembly.tree import Mechanics, build_node
+from robodyn.computation.dynamics import link_poses
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.description.model import FlexibleBody, Scenario, describe
+from robodyn.description.model.numbers import XYZ
+
+from .linear_model import LinearModel
+from .linearisation import (
     OperatingPoint,
     Place,
     hold_outputs,
@@ -19,17 +27,7 @@ from robodyn.analysis.linear.linearisation import (
     positions_by,
     reduce_constraints,
 )
-from robodyn.analysis.linear.poles import PADE_ORDER, Root, find_poles
-from robodyn.base.errors import ModelError, refuse_word
-from robodyn.base.lazy import Displayed
-from robodyn.base.numerics import Array
-from robodyn.base.waiting import report_progress
-from robodyn.computation.assembly import System
-from robodyn.computation.assembly.tree import Mechanics, build_node
-from robodyn.computation.dynamics import link_poses
-from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
-from robodyn.description.model import FlexibleBody, Scenario, describe
-from robodyn.description.model.numbers import XYZ
+from .poles import PADE_ORDER, Root, find_poles
 
 # --------------------------------------------------------------------------------------------------
 # Idealised loops: what of a machine counts when they are judged? Friction in or out, limits and quantisers ideal.

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.linalg import block_diag, eig, matrix_balance, qr, schur, solve_sylvester
 from scipy.optimize import linear_sum_assignment
 
-from robodyn.analysis.linear.linear_model import LinearModel, Variable
-from robodyn.base.errors import refuse
-from robodyn.base.numerics import Array
+from robodyn.base import Array, refuse
+
+from .linear_model import LinearModel, Variable
 
 # --------------------------------------------------------------------------------------------------
 # Poles: where are those of a linear model with delays, exactly, and which states take part in them?

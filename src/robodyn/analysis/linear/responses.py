@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from scipy.linalg import expm
 from scipy.optimize import linear_sum_assignment
 
-from robodyn.analysis.linear.linear_model import LinearModel, Variable, find_places
-from robodyn.base.errors import refuse
-from robodyn.base.numerics import Array
+from robodyn.base import Array, refuse
 from robodyn.computation.results import Signal
+
+from .linear_model import LinearModel, Variable, find_places
 
 # --------------------------------------------------------------------------------------------------
 # Frequency response (Bode): how strongly and how late does an output follow a sinusoidal input?

@@ -12,17 +12,17 @@ import numpy as np
 from scipy.linalg import expm, schur
 
 from robodyn.analysis.jumps import Jump, describe_staircases, find_staircases, smooth_expressions
-from robodyn.analysis.linear.linear_model import Variable
-from robodyn.analysis.linear.linearisation import OperatingPoint, Place, find_point, find_tangent, free_motions
-from robodyn.analysis.linear.modes import FRICTION, friction_states, ideal_numbers
-from robodyn.analysis.linear.poles import sort_roots
-from robodyn.analysis.linear.trim import memory_changes
 from robodyn.analysis.point_functions import PointFunctions
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse, refuse_unknown, refuse_word
-from robodyn.base.numerics import Array
+from robodyn.base import Array, Flaw, FlawList, ModelError, refuse, refuse_unknown, refuse_word
 from robodyn.base.symbolic import changed_entries
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import Scenario
+
+from .linear_model import Variable
+from .linearisation import OperatingPoint, Place, find_point, find_tangent, free_motions
+from .modes import FRICTION, friction_states, ideal_numbers
+from .poles import sort_roots
+from .trim import memory_changes
 
 # --------------------------------------------------------------------------------------------------
 # Sampled-data linear model: how does a machine under sampled controllers answer to small changes, tick by tick?

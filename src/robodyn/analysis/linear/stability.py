@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from robodyn.analysis.linear.linearisation import Parts, Slopes, reduce_constraints
-from robodyn.analysis.linear.poles import sort_roots
-from robodyn.analysis.linear.sampling import SampledParts, check_sampled
-from robodyn.analysis.linear.trim import Trimmer
 from robodyn.analysis.point_functions import OperatingPoint
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.base.numerics import Array, bisect
+from robodyn.base import Array, Flaw, FlawList, ModelError, bisect, nearest
 from robodyn.computation.assembly import System
+
+from .linearisation import Parts, Slopes, reduce_constraints
+from .poles import sort_roots
+from .sampling import SampledParts, check_sampled
+from .trim import Trimmer
 
 ACCURATE = 1e-9
 """Part of the searched range to which a limit is found."""

@@ -15,8 +15,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.point_functions import OperatingPoint, PointFunctions, described_point
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
-from robodyn.base.numerics import Array, limit_step, solve_newton
+from robodyn.base import Array, Flaw, FlawList, ModelError, limit_step, refuse, solve_newton
 from robodyn.base.symbolic import changed_entries
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import DelayInfo, StateInfo

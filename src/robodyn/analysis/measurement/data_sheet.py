@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 
 if TYPE_CHECKING:
     from robodyn.analysis.identification.mapping_proposal import MappingProposal
-    from robodyn.analysis.measurement.measured import ClockOffset
+
+    from .measured import ClockOffset
 
 # --------------------------------------------------------------------------------------------------
 # Quality of measured signals: noise level, quantisation, saturation, spikes and stuck values of a column.

@@ -8,10 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.analysis.measurement.data_sheet import assess_clock, estimate_noise, find_quantum
-from robodyn.analysis.measurement.responses import are_even, resample, stale_rows
-from robodyn.base.errors import FlawList, nearest, refuse
-from robodyn.base.units import same_quantity
+from robodyn.base import FlawList, nearest, refuse, same_quantity
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
 from robodyn.computation.results.signal import Floats
@@ -20,6 +17,9 @@ from robodyn.description.files.samples.reading import count_turns, even_times, u
 from robodyn.description.laws.recorded import AT_TICK, RecordedReference, place_on_ticks
 from robodyn.description.model import Block, PrescribedMotion, Scenario
 from robodyn.description.model.description import Description
+
+from .data_sheet import assess_clock, estimate_noise, find_quantum
+from .responses import are_even, resample, stale_rows
 
 # --------------------------------------------------------------------------------------------------
 # Clock synchronisation: how late is one recording behind another, and how much faster does its clock run?

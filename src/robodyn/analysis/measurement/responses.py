@@ -9,12 +9,13 @@ import numpy as np
 
 from robodyn.analysis.linear.linear_model import LinearModel, Variable
 from robodyn.analysis.linear.responses import FrequencyResponse, respond
-from robodyn.analysis.measurement.data_sheet import GAP, assess_clock
-from robodyn.base.errors import FlawList, refuse
+from robodyn.base import FlawList, refuse
 from robodyn.computation.results import Run, SignalInfo
 from robodyn.computation.results.signal import Floats, held_rows
 from robodyn.description.files.samples.reading import even_times
 from robodyn.description.laws.recorded import AT_TICK
+
+from .data_sheet import GAP, assess_clock
 
 # --------------------------------------------------------------------------------------------------
 # Filtering of measured signals: resampling, anti-alias low-pass and differentiation, without phase unless one asks.

@@ -17,18 +17,16 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.identification.regressor import passive_blocks
-from robodyn.analysis.mechanics.machine_dynamics import joint_names
 from robodyn.analysis.sensitivity.variation import make_tunable
-from robodyn.base.errors import refuse, refuse_unknown
-from robodyn.base.lazy import Displayed
-from robodyn.base.numerics import Array
-from robodyn.base.waiting import report_progress
+from robodyn.base import Array, Displayed, refuse, refuse_unknown, report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.units import FORCE
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
 from robodyn.description.model import Mechanism, Scenario
 from robodyn.description.model.numbers import XYZ
+
+from .machine_dynamics import joint_names
 
 PARTS = ("inertia", "coupling", "Coriolis", "gravity", "payload", "friction", "springs", "rest")
 

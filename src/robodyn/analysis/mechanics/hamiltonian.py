@@ -12,7 +12,7 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import FlawList, refuse
+from robodyn.base import FlawList, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.declarations import StateInfo
 from robodyn.computation.assembly.network import SignalInfo

@@ -19,8 +19,7 @@ import numpy as np
 from scipy.linalg import null_space
 
 from robodyn.analysis.point_functions import PointFunctions, described_point
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse, refuse_unknown
-from robodyn.base.numerics import Array
+from robodyn.base import Array, Flaw, FlawList, ModelError, refuse, refuse_unknown
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.dynamics import geometric_jacobian
 from robodyn.description.model import Machine, Scenario

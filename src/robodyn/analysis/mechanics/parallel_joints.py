@@ -19,12 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, Posture, fill_grid
-from robodyn.base.errors import FlawList
-from robodyn.base.numerics import Array
-from robodyn.base.waiting import report_progress
+from robodyn.base import Array, FlawList, report_progress
 from robodyn.computation.assembly import System
+
+from .machine_dynamics import MachineDynamics
+from .parallel_kinematics import ParallelKinematics, Posture, fill_grid
 
 MOST_PLACES = 20_000
 """Of a grid."""

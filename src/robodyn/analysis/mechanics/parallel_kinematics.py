@@ -10,14 +10,13 @@ from typing import Any, Literal
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.mechanics.machine_dynamics import joint_names
 from robodyn.analysis.point_functions import PointFunctions, described_point
-from robodyn.base.errors import FlawList, refuse
-from robodyn.base.numerics import Array, limit_step, solve_newton
-from robodyn.base.waiting import report_progress
+from robodyn.base import Array, FlawList, limit_step, refuse, report_progress, solve_newton
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import ConstraintMethod
 from robodyn.description.model.numbers import XYZ
+
+from .machine_dynamics import joint_names
 
 # --------------------------------------------------------------------------------------------------
 # Kinematics of closed loops: where are joints and a point, given the motors (forward) or the point (inverse)?

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.sensitivity.system import sensitivity_name
-from robodyn.analysis.sensitivity.variation import Variation, prepare_variation
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
+from robodyn.base import Flaw, FlawList, ModelError, refuse
 from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Scenario, Solver
+
+from .system import sensitivity_name
+from .variation import Variation, prepare_variation
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base import FlawList, nearest
 from robodyn.computation.assembly import System
 from robodyn.description.model import Scenario
 

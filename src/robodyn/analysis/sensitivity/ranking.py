@@ -7,12 +7,8 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from robodyn.analysis.sensitivity.parameters import INITIAL
-from robodyn.analysis.sensitivity.system import sensitivity_name
-from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable, prepare_variation
 from robodyn.analysis.step_response import measure_step
-from robodyn.base.errors import FlawList, ModelError, refuse, refuse_word
-from robodyn.base.waiting import report_progress
+from robodyn.base import FlawList, ModelError, refuse, refuse_word, report_progress
 from robodyn.computation.assembly import assemble
 from robodyn.computation.engine.slices import take_measure
 from robodyn.computation.results import Run
@@ -20,6 +16,10 @@ from robodyn.computation.results.signal import Signal
 from robodyn.computation.simulation import simulate
 from robodyn.computation.simulation.many import default_measures, find_measures
 from robodyn.description.model import Scenario, Solver
+
+from .parameters import INITIAL
+from .system import sensitivity_name
+from .variation import Variation, assemble_tunable, prepare_variation
 
 # --------------------------------------------------------------------------------------------------
 # Sensitivity ranking: which parameters does a result depend on most? Exact derivatives and finite changes.

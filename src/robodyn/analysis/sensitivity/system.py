@@ -11,9 +11,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps, smooth_expressions
-from robodyn.analysis.sensitivity.parameters import REMEDY, Direction, find_directions
-from robodyn.base.errors import FlawList, nearest
-from robodyn.base.signals import find_unmatched, fits
+from robodyn.base import FlawList, find_unmatched, fits, nearest
 from robodyn.base.symbolic import changed_entries, where
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import DelayInfo, Guard, MemoryInfo, StateInfo
@@ -23,8 +21,10 @@ from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Number, Recording
 
+from .parameters import REMEDY, Direction, find_directions
+
 if TYPE_CHECKING:
-    from robodyn.analysis.sensitivity.variation import Variation
+    from .variation import Variation
 
 # --------------------------------------------------------------------------------------------------
 # Tangents: what is the derivative of any expression along the motion, and along a change of a parameter?

@@ -7,11 +7,8 @@ from dataclasses import dataclass, replace
 
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps
 from robodyn.analysis.linear.modes import ideal_numbers
-from robodyn.analysis.sensitivity.parameters import INITIAL
-from robodyn.analysis.sensitivity.system import AGREES, find_disagreement, sensitivity_name, sensitivity_system
 from robodyn.analysis.sweeps.variation import find_numbers
-from robodyn.base.errors import ModelError, refuse_unknown
-from robodyn.base.signals import find_unmatched
+from robodyn.base import ModelError, find_unmatched, refuse_unknown
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import OutcomeKind, Run
 from robodyn.computation.results.signal import Floats
@@ -19,6 +16,9 @@ from robodyn.computation.simulation import compile_system, simulate
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.many import split_starts
 from robodyn.description.model import Number, Recording, Scenario, Solver
+
+from .parameters import INITIAL
+from .system import AGREES, find_disagreement, sensitivity_name, sensitivity_system
 
 
 @dataclass(frozen=True)

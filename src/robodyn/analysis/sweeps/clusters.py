@@ -19,12 +19,12 @@ from typing import Any
 import cloudpickle
 from distributed import Client, KilledWorker
 
-from robodyn.analysis.sweeps.folder import SweepRow, find_versions, hash_equations
-from robodyn.analysis.sweeps.plan import SweepPlan
-from robodyn.analysis.sweeps.runner import ClusterLost
-from robodyn.analysis.sweeps.runs import Prepare, SweepJob, SweepWorker
-from robodyn.base.errors import Flaw, ModelError, refuse
-from robodyn.base.waiting import quietly
+from robodyn.base import Flaw, ModelError, quietly, refuse
+
+from .folder import SweepRow, find_versions, hash_equations
+from .plan import SweepPlan
+from .runner import ClusterLost
+from .runs import Prepare, SweepJob, SweepWorker
 
 _making = threading.Lock()
 
@@ -33,7 +33,7 @@ def make_task() -> Callable[..., list[SweepRow]]:
     """What a worker does, as a function that is pickled by value: the scheduler reads it without having robodyn."""
 
     def run(content: bytes, equations: str, runs: Sequence[int]) -> list[SweepRow]:
-        from robodyn.analysis.sweeps.clusters import run_task
+        from .clusters import run_task
 
         return run_task(content, equations, runs)
 

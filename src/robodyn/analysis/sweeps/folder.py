@@ -24,14 +24,13 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base.atomic import write_file
-from robodyn.base.errors import Flaw, ModelError, refuse
+from robodyn.base import Flaw, ModelError, refuse, write_file
 from robodyn.computation.engine.building import source_digest
 from robodyn.computation.results.signal import Floats
 from robodyn.description.model import describe
 
 if TYPE_CHECKING:
-    from robodyn.analysis.sweeps.plan import SweepPlan
+    from .plan import SweepPlan
 
 FORMAT = "robodyn sweep 1"
 

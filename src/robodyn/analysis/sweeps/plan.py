@@ -11,8 +11,15 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.variation import assemble_tunable
-from robodyn.analysis.sweeps.runs import Nonlinear
-from robodyn.analysis.sweeps.variation import (
+from robodyn.base import FlawList, nearest, refuse
+from robodyn.computation.assembly import System
+from robodyn.computation.results.signal import Floats
+from robodyn.computation.simulation.batch import calls_python
+from robodyn.computation.simulation.many import Measure, find_measures
+from robodyn.description.model import Scenario
+
+from .runs import Nonlinear
+from .variation import (
     RANDOM,
     SOBOL,
     Distribution,
@@ -28,12 +35,6 @@ from robodyn.analysis.sweeps.variation import (
     names_meant,
     sample_draws,
 )
-from robodyn.base.errors import FlawList, nearest, refuse
-from robodyn.computation.assembly import System
-from robodyn.computation.results.signal import Floats
-from robodyn.computation.simulation.batch import calls_python
-from robodyn.computation.simulation.many import Measure, find_measures
-from robodyn.description.model import Scenario
 
 RUNS, RUNS_OF_SOBOL, SEED, POINTS = 1000, 1024, 1, 300
 MOST_RUNS = 10_000_000

@@ -12,16 +12,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.analysis.sweeps.folder import PartWriter, SweepRow, describe_plan, locking, open_folder, read_parts
-from robodyn.analysis.sweeps.plan import SweepPlan
-from robodyn.analysis.sweeps.runs import NearNominal, Nonlinear, Prepare, SweepJob, SweepWorker
-from robodyn.analysis.sweeps.table import SweepRows, SweepTable, make_table, write_table
-from robodyn.base.errors import FlawList, refuse_word
-from robodyn.base.waiting import WaitingLine
+from robodyn.base import FlawList, WaitingLine, refuse_word
 from robodyn.computation.simulation.batch import count_cores, run_in_threads
 
+from .folder import PartWriter, SweepRow, describe_plan, locking, open_folder, read_parts
+from .plan import SweepPlan
+from .runs import NearNominal, Nonlinear, Prepare, SweepJob, SweepWorker
+from .table import SweepRows, SweepTable, make_table, write_table
+
 if TYPE_CHECKING:
-    from robodyn.analysis.sweeps.clusters import Cluster
+    from .clusters import Cluster
 
 
 class ClusterLost(RuntimeError):
@@ -147,7 +147,7 @@ class _Sweep:
             with self.message, closing(self.writer) if self.writer else nullcontext():
                 self.report()
                 if client is not None:
-                    from robodyn.analysis.sweeps.clusters import run_on_cluster
+                    from .clusters import run_on_cluster
 
                     run_on_cluster(self.plan, self.prepare, groups, client, self.keep, self.report)
                 else:

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.analysis.sweeps.folder import SweepRow
-from robodyn.base.errors import Flaw, ModelError
-from robodyn.base.numerics import bisect
+from robodyn.base import Flaw, ModelError, bisect
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.perturbation import Perturbed
 from robodyn.computation.results.signal import Floats, Kind, Signal
@@ -30,8 +28,10 @@ from robodyn.computation.simulation.batch import (
 from robodyn.computation.simulation.many import split_starts
 from robodyn.description.model import Recording, Scenario
 
+from .folder import SweepRow
+
 if TYPE_CHECKING:
-    from robodyn.analysis.sweeps.plan import SweepPlan
+    from .plan import SweepPlan
 
 SAME_PLACE = 1e-9
 """Part of a grid's length by which a run may end before it and still reach it: rounding."""

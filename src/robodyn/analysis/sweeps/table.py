@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.sweeps.folder import SweepRow
-from robodyn.analysis.sweeps.plan import SweepPlan
-from robodyn.base.atomic import replacing
-from robodyn.base.errors import refuse
-from robodyn.base.lazy import Displayed
+from robodyn.base import Displayed, refuse, replacing
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.results.table import Curves, RunTable
 from robodyn.computation.simulation.many import PART_OF_MEMORY, memory_size
+
+from .folder import SweepRow
+from .plan import SweepPlan
 
 PIECE = 10_000
 """Rows that are written at once."""

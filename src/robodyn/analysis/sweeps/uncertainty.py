@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.sweeps.table import SweepTable
-from robodyn.analysis.sweeps.variation import Distribution, make_draws
-from robodyn.base.errors import FlawList, nearest, refuse
+from robodyn.base import FlawList, nearest, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.results.table import RunTable
 from robodyn.computation.simulation import CompiledSystem
 from robodyn.computation.simulation.many import simulate_many
+
+from .table import SweepTable
+from .variation import Distribution, make_draws
 
 # --------------------------------------------------------------------------------------------------
 # Yield: which share of the robots stays within a limit, how sure is that, and which numbers break it?

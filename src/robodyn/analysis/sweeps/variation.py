@@ -16,8 +16,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
-from robodyn.base.errors import FlawList, nearest
-from robodyn.base.units import UnitError
+from robodyn.base import FlawList, UnitError, nearest
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import MemoryInfo, StateInfo
 from robodyn.computation.results.signal import Floats

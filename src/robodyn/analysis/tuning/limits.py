@@ -15,15 +15,14 @@ from robodyn.analysis.linear.loop_table import closed_signals
 from robodyn.analysis.linear.margins import Margins, find_margins
 from robodyn.analysis.linear.sampling import SampledModel, sampled_lineariser
 from robodyn.analysis.sensitivity.variation import Variation
-from robodyn.analysis.tuning.performance import Cases, name_gains
-from robodyn.base.errors import FlawList, nearest, refuse
-from robodyn.base.signals import find_unmatched, fits
-from robodyn.base.units import UnitError
+from robodyn.base import FlawList, UnitError, find_unmatched, fits, nearest, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import simulate
 from robodyn.computation.simulation.many import Measure, find_measures, split_starts
 from robodyn.description.files.units import read_quantity
+
+from .performance import Cases, name_gains
 
 # --------------------------------------------------------------------------------------------------
 # Tuning limits: what must hold while gains are chosen? Margins of loops, and measures of the motion.

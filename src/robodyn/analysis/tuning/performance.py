@@ -17,7 +17,7 @@ from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.variation import Distribution, Factors
-from robodyn.base.errors import FlawList, ModelError
+from robodyn.base import FlawList, ModelError
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats

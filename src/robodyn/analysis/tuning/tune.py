@@ -14,15 +14,15 @@ from robodyn.analysis.fitting.search_space import Bounds, Scale, make_scales, sp
 from robodyn.analysis.linear.margins import find_gains
 from robodyn.analysis.sensitivity.variation import prepare_variation
 from robodyn.analysis.sweeps.variation import Distribution, Factors, find_numbers, match_numbers
-from robodyn.analysis.tuning.limits import MarginLimits, TuningLimit, make_margin_limits, read_limits
-from robodyn.analysis.tuning.performance import WINDOWS, Performance, count_windows, make_cases, name_gains
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
-from robodyn.base.waiting import report_progress
+from robodyn.base import Flaw, FlawList, ModelError, refuse, report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation.many import Measure, find_measures
 from robodyn.description.model import Number, Scenario, Solver, describe
+
+from .limits import MarginLimits, TuningLimit, make_margin_limits, read_limits
+from .performance import WINDOWS, Performance, count_windows, make_cases, name_gains
 
 # --------------------------------------------------------------------------------------------------
 # Tuning, as a result: gains before and after, what is left to each limit, and what each limit costs.

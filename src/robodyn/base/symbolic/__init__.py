@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.base.lazy import ca
-from robodyn.base.symbolic.tables import gather, locate
+
+from .tables import gather, locate
 
 __all__ = [
     "absolute", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "clip", "copysign", "cos",

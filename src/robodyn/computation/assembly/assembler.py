@@ -13,38 +13,38 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import nearest
+from robodyn.base import nearest, report_progress
 from robodyn.base.symbolic import to_column, where
-from robodyn.base.waiting import report_progress
-from robodyn.computation.assembly.blocks import order_samples, place_recorded, trace_blocks, trace_delays
-from robodyn.computation.assembly.constraints.minimal import make_minimal
-from robodyn.computation.assembly.constraints.solution import declare_constraints
-from robodyn.computation.assembly.contact.modes import ACTION, PROBLEM
-from robodyn.computation.assembly.contribution import Context, Contribution, Deferred, start_context
-from robodyn.computation.assembly.control.state_design import design_controllers
-from robodyn.computation.assembly.declarations import Invariant
-from robodyn.computation.assembly.events import START, guard_laws, locate_crossings, located_sides, trace_events
-from robodyn.computation.assembly.mechanics import Dynamics, check_inertia, trace_dynamics
-from robodyn.computation.assembly.motion import (
+from robodyn.description.model import Scenario
+
+from .blocks import order_samples, place_recorded, trace_blocks, trace_delays
+from .constraints.minimal import make_minimal
+from .constraints.solution import declare_constraints
+from .contact.modes import ACTION, PROBLEM
+from .contribution import Context, Contribution, Deferred, start_context
+from .control.state_design import design_controllers
+from .declarations import Invariant
+from .events import START, guard_laws, locate_crossings, located_sides, trace_events
+from .mechanics import Dynamics, check_inertia, trace_dynamics
+from .motion import (
     Linearise,
     guard_ranges,
     replace_mechanics,
     trace_kinematics,
     watch_joint_limits,
 )
-from robodyn.computation.assembly.network import Network, Resolved, SignalInfo
-from robodyn.computation.assembly.reactions import define_body_signals, trace_joint_reactions
-from robodyn.computation.assembly.signals import (
+from .network import Network, Resolved, SignalInfo
+from .reactions import define_body_signals, trace_joint_reactions
+from .signals import (
     check_formula_units,
     check_nominal_depends,
     open_inputs,
     refer_to_nominal,
     trace_formulas,
 )
-from robodyn.computation.assembly.system import Discrete, EquationsOfMotion, Expressions, Symbols, System, Terms
-from robodyn.computation.assembly.tracing import FRICTION, Bindings
-from robodyn.computation.assembly.units import compare_units, fill_numbers, settle_units
-from robodyn.description.model import Scenario
+from .system import Discrete, EquationsOfMotion, Expressions, Symbols, System, Terms
+from .tracing import FRICTION, Bindings
+from .units import compare_units, fill_numbers, settle_units
 
 
 @report_progress("assembling")

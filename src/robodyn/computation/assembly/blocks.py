@@ -11,9 +11,14 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base import FlawList, nearest
 from robodyn.base.symbolic import absolute, changed_entries, logical_and, logical_or, maximum, where
-from robodyn.computation.assembly.contribution import (
+from robodyn.description.laws import LawInfo, arguments_of
+from robodyn.description.laws.recorded import RecordedReference
+from robodyn.description.model import Block, Scenario
+from robodyn.description.model.block import FORCE_NAMES, single_output
+
+from .contribution import (
     Context,
     Contribution,
     Deferred,
@@ -27,8 +32,8 @@ from robodyn.computation.assembly.contribution import (
     reference_to,
     watch,
 )
-from robodyn.computation.assembly.control.models import bind_model
-from robodyn.computation.assembly.declarations import (
+from .control.models import bind_model
+from .declarations import (
     BreakRule,
     DelayInfo,
     Invariant,
@@ -38,14 +43,10 @@ from robodyn.computation.assembly.declarations import (
     SampledTask,
     StateInfo,
 )
-from robodyn.computation.assembly.network import SignalInfo
-from robodyn.computation.assembly.system import FREE, Expressions
-from robodyn.computation.assembly.tracing import FRICTION, FRICTION_FACTOR, Bindings, LawTrace, placeholder, trace_law
-from robodyn.computation.assembly.units import BlockUnits, unit_of_output, units_of
-from robodyn.description.laws import LawInfo, arguments_of
-from robodyn.description.laws.recorded import RecordedReference
-from robodyn.description.model import Block, Scenario
-from robodyn.description.model.block import FORCE_NAMES, single_output
+from .network import SignalInfo
+from .system import FREE, Expressions
+from .tracing import FRICTION, FRICTION_FACTOR, Bindings, LawTrace, placeholder, trace_law
+from .units import BlockUnits, unit_of_output, units_of
 
 # --------------------------------------------------------------------------------------------------
 # Blocks before they are traced: which states and memory has one, and what is its law called with?

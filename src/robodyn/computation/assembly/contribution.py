@@ -17,8 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from robodyn.base.errors import FlawList
-from robodyn.computation.assembly.declarations import (
+from robodyn.base import FlawList
+from robodyn.description.model import Block, Scenario
+from robodyn.description.model.fields import EMPTY
+
+from .declarations import (
     BreakRule,
     DelayInfo,
     Guard,
@@ -29,16 +32,14 @@ from robodyn.computation.assembly.declarations import (
     StateInfo,
     Watched,
 )
-from robodyn.computation.assembly.machine_size import MachineSize, size_machine
-from robodyn.computation.assembly.network import Deferred as Deferred
-from robodyn.computation.assembly.network import Definition, SignalInfo
-from robodyn.computation.assembly.tracing import Bindings, placeholder
-from robodyn.computation.assembly.values import Values, collect_values
-from robodyn.description.model import Block, Scenario
-from robodyn.description.model.fields import EMPTY
+from .machine_size import MachineSize, size_machine
+from .network import Deferred as Deferred
+from .network import Definition, SignalInfo
+from .tracing import Bindings, placeholder
+from .values import Values, collect_values
 
 if TYPE_CHECKING:
-    from robodyn.computation.assembly.control.models import ModelInfo
+    from .control.models import ModelInfo
 
 
 # --------------------------------------------------------------------------------------------------

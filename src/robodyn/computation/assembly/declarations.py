@@ -7,7 +7,7 @@ from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base.lazy import ca
+from robodyn.base import ca
 from robodyn.base.records import dataclass
 
 if TYPE_CHECKING:

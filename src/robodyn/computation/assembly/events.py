@@ -8,16 +8,17 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.base.errors import nearest
+from robodyn.base import nearest
 from robodyn.base.symbolic import absolute, sign, where
-from robodyn.computation.assembly.blocks import spread_arguments
-from robodyn.computation.assembly.contribution import Context, Contribution, Deferred, merge, reference_to, watch
-from robodyn.computation.assembly.declarations import Ending, Guard, Invariant, PythonCall
-from robodyn.computation.assembly.tracing import Bindings, check_arguments, placeholder, trace_law
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import Block, Event
 from robodyn.description.model.event import DIRECTIONS
 from robodyn.description.model.fields import EMPTY
+
+from .blocks import spread_arguments
+from .contribution import Context, Contribution, Deferred, merge, reference_to, watch
+from .declarations import Ending, Guard, Invariant, PythonCall
+from .tracing import Bindings, check_arguments, placeholder, trace_law
 
 START = "action:sides"
 

@@ -13,7 +13,12 @@ from dataclasses import dataclass, replace
 import casadi as ca
 
 from robodyn.base.symbolic import to_column
-from robodyn.computation.assembly.contribution import (
+from robodyn.computation.dynamics import geometric_jacobian, point_drift
+from robodyn.description.model import Interface
+from robodyn.description.model.interface import ROTATION
+from robodyn.description.model.numbers import XYZ
+
+from .contribution import (
     Contribution,
     Deferred,
     declare_state,
@@ -21,14 +26,10 @@ from robodyn.computation.assembly.contribution import (
     merge,
     reference_to,
 )
-from robodyn.computation.assembly.declarations import Port, StateInfo
-from robodyn.computation.assembly.motion import Motion
-from robodyn.computation.assembly.network import SignalInfo
-from robodyn.computation.assembly.tracing import Bindings, placeholder
-from robodyn.computation.dynamics import geometric_jacobian, point_drift
-from robodyn.description.model import Interface
-from robodyn.description.model.interface import ROTATION
-from robodyn.description.model.numbers import XYZ
+from .declarations import Port, StateInfo
+from .motion import Motion
+from .network import SignalInfo
+from .tracing import Bindings, placeholder
 
 
 @dataclass(frozen=True)

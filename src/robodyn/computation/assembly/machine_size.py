@@ -11,8 +11,8 @@ import re
 from fractions import Fraction
 from functools import cache
 
+from robodyn.base import known_unit
 from robodyn.base.records import dataclass
-from robodyn.base.units import known_unit
 from robodyn.description.model import FlexibleBody, Scenario
 
 MECHANICAL = {"m", "N", "J", "W", "kg", "s", "rad", "Hz"}

@@ -14,35 +14,6 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.symbolic import absolute
-from robodyn.computation.assembly.constraints.solution import (
-    Constrained,
-    ConstraintEquation,
-    constrain,
-    project_on,
-    trace_constraint_signals,
-)
-from robodyn.computation.assembly.contact.compliant import trace_contacts
-from robodyn.computation.assembly.contact.modes import MassSolver, Reactions, Solve, trace_modes
-from robodyn.computation.assembly.contact.rigid import Contacts, build_contacts, trace_contact_events
-from robodyn.computation.assembly.contact.stick_friction import Sticking, build_sticking, trace_stick_events
-from robodyn.computation.assembly.contribution import (
-    Contribution,
-    Deferred,
-    declare_state,
-    define,
-    define_signal,
-    merge,
-    reference_to,
-    watch,
-)
-from robodyn.computation.assembly.declarations import Invariant, StateInfo
-from robodyn.computation.assembly.interfaces import define_forces, trace_interfaces
-from robodyn.computation.assembly.motion import Motion
-from robodyn.computation.assembly.network import Binding, SignalInfo
-from robodyn.computation.assembly.system import build_mass_matrix
-from robodyn.computation.assembly.tracing import Bindings, placeholder
-from robodyn.computation.assembly.tree import build_tree
-from robodyn.computation.assembly.values import collect_values
 from robodyn.computation.dynamics import (
     Tree,
     articulate,
@@ -61,6 +32,36 @@ from robodyn.description.model import LinearCombination, Load, PrescribedMotion
 from robodyn.description.model.fields import EMPTY
 from robodyn.description.model.machine import BODY
 from robodyn.description.model.numbers import XYZ
+
+from .constraints.solution import (
+    Constrained,
+    ConstraintEquation,
+    constrain,
+    project_on,
+    trace_constraint_signals,
+)
+from .contact.compliant import trace_contacts
+from .contact.modes import MassSolver, Reactions, Solve, trace_modes
+from .contact.rigid import Contacts, build_contacts, trace_contact_events
+from .contact.stick_friction import Sticking, build_sticking, trace_stick_events
+from .contribution import (
+    Contribution,
+    Deferred,
+    declare_state,
+    define,
+    define_signal,
+    merge,
+    reference_to,
+    watch,
+)
+from .declarations import Invariant, StateInfo
+from .interfaces import define_forces, trace_interfaces
+from .motion import Motion
+from .network import Binding, SignalInfo
+from .system import build_mass_matrix
+from .tracing import Bindings, placeholder
+from .tree import build_tree
+from .values import collect_values
 
 # --------------------------------------------------------------------------------------------------
 # Loads: which torques on the joints are the forces on bodies, constant or driven by signals?

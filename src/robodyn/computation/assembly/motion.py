@@ -14,22 +14,6 @@ import numpy as np
 from robodyn.base.spatial import Pose, Quaternion
 from robodyn.base.symbolic import cos, is_symbolic, minimum, sqrt, stack, to_column
 from robodyn.base.symbolic.tables import spell_out
-from robodyn.computation.assembly.contribution import (
-    Context,
-    Contribution,
-    Deferred,
-    declare_state,
-    define,
-    define_signal,
-    merge,
-    watch,
-)
-from robodyn.computation.assembly.declarations import Ending, Guard, Invariant, Port, StateInfo
-from robodyn.computation.assembly.network import Bindings, SignalInfo
-from robodyn.computation.assembly.tracing import placeholder
-from robodyn.computation.assembly.tree import Mechanics, build_tree
-from robodyn.computation.assembly.units import FORCE
-from robodyn.computation.assembly.values import Values
 from robodyn.computation.dynamics import (
     link_motions,
     link_poses,
@@ -54,6 +38,23 @@ from robodyn.description.model import (
 from robodyn.description.model.fields import EMPTY
 from robodyn.description.model.joint import BOUNDED, EFFORT, Joint, excess
 from robodyn.description.model.numbers import XYZ
+
+from .contribution import (
+    Context,
+    Contribution,
+    Deferred,
+    declare_state,
+    define,
+    define_signal,
+    merge,
+    watch,
+)
+from .declarations import Ending, Guard, Invariant, Port, StateInfo
+from .network import Bindings, SignalInfo
+from .tracing import placeholder
+from .tree import Mechanics, build_tree
+from .units import FORCE
+from .values import Values
 
 # --------------------------------------------------------------------------------------------------
 # Modal elasticity: which forces does the elasticity of flexible bodies exert on their modes?

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from robodyn.base.errors import FlawList, nearest
-from robodyn.base.signals import SignalInfo as SignalInfo
+from robodyn.base import FlawList, nearest
+from robodyn.base import SignalInfo as SignalInfo
 from robodyn.base.symbolic import to_column
 from robodyn.base.symbolic.tables import substitute
 

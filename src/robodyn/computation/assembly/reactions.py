@@ -9,23 +9,24 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base.signals import fits
+from robodyn.base import fits
 from robodyn.base.spatial import Pose, multiply, quaternion_from_matrix
 from robodyn.base.symbolic import to_column
-from robodyn.computation.assembly.constraints.redundancy import NOTE
-from robodyn.computation.assembly.constraints.solution import express_equations
-from robodyn.computation.assembly.contact.geometry import find_contact_points, find_touch, stop_force
-from robodyn.computation.assembly.contribution import Contribution, define_column, merge
-from robodyn.computation.assembly.mechanics import find_wrench
-from robodyn.computation.assembly.motion import Motion, express_coordinate
-from robodyn.computation.assembly.network import SignalInfo
-from robodyn.computation.assembly.tracing import Bindings, placeholder
-from robodyn.computation.assembly.tree import build_tree
 from robodyn.computation.dynamics import joint_wrenches, link_poses
 from robodyn.description.model import FunctionCoordinate, Rod, TriangleLength, Wheel
 from robodyn.description.model.interface import ROTATION
 from robodyn.description.model.joint import QUATERNION
 from robodyn.description.model.numbers import XYZ
+
+from .constraints.redundancy import NOTE
+from .constraints.solution import express_equations
+from .contact.geometry import find_contact_points, find_touch, stop_force
+from .contribution import Contribution, define_column, merge
+from .mechanics import find_wrench
+from .motion import Motion, express_coordinate
+from .network import SignalInfo
+from .tracing import Bindings, placeholder
+from .tree import build_tree
 
 # --------------------------------------------------------------------------------------------------
 # Motions of bodies: how is each oriented, how fast does it rotate? Traced only where they are asked for.

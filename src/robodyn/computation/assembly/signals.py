@@ -8,20 +8,20 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.base.errors import nearest
+from robodyn.base import nearest, parse_unit
 from robodyn.base.symbolic import to_column
-from robodyn.base.units import parse_unit
-from robodyn.computation.assembly.contribution import (
+from robodyn.description.model.formula import FormulaError, evaluate, infer_unit, may_be_in
+
+from .contribution import (
     Context,
     Contribution,
     declare_memory,
     define_signal,
     merge,
 )
-from robodyn.computation.assembly.declarations import MemoryInfo
-from robodyn.computation.assembly.network import Resolved
-from robodyn.computation.assembly.tracing import Bindings, placeholder
-from robodyn.description.model.formula import FormulaError, evaluate, infer_unit, may_be_in
+from .declarations import MemoryInfo
+from .network import Resolved
+from .tracing import Bindings, placeholder
 
 # --------------------------------------------------------------------------------------------------
 # Signals by formula: their expressions in the graph, and their units.

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest, refuse_unknown
-from robodyn.base.lazy import ca
+from robodyn.base import FlawList, SignalInfo, ca, nearest, refuse_unknown
 from robodyn.base.records import dataclass
-from robodyn.base.signals import SignalInfo
 from robodyn.base.symbolic import changed_entries, to_column
 from robodyn.base.symbolic.tables import spell_out
-from robodyn.computation.assembly.declarations import (
+from robodyn.description.model import Number, Scenario
+from robodyn.description.model.fields import EMPTY
+
+from .declarations import (
     BreakRule,
     DelayInfo,
     Guard,
@@ -30,13 +31,12 @@ from robodyn.computation.assembly.declarations import (
     StateInfo,
     Watched,
 )
-from robodyn.description.model import Number, Scenario
-from robodyn.description.model.fields import EMPTY
 
 if TYPE_CHECKING:
-    from robodyn.computation.assembly.control.models import ModelInfo
-    from robodyn.computation.assembly.tree import Mechanics
     from robodyn.computation.dynamics import Tree
+
+    from .control.models import ModelInfo
+    from .tree import Mechanics
 
 
 # --------------------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ class System:
         return self.__dict__[name]
 
     def _trace_again(self) -> System:
-        from robodyn.computation.assembly.assembler import assemble
+        from .assembler import assemble
 
         return assemble(self.scenario, inputs=self.inputs, signals=self.asked)
 

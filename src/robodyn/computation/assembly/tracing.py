@@ -15,11 +15,12 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.base.errors import Flaw, FlawList
+from robodyn.base import Flaw, FlawList
 from robodyn.base.symbolic import is_symbolic, to_column
 from robodyn.base.symbolic.operators import speed_up_operators
-from robodyn.computation.assembly.network import Bindings as Bindings
 from robodyn.description.laws import arguments_of
+
+from .network import Bindings as Bindings
 
 speed_up_operators()
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from robodyn.base.units import fill_unit, same_quantity
-from robodyn.computation.assembly.network import SignalInfo
+from robodyn.base import fill_unit, same_quantity
 from robodyn.description.model import Block, Number, Scenario
 from robodyn.description.model.interface import UNITS as ROW_UNITS
+
+from .network import SignalInfo
 
 FORCE = {"rad": "N m", "m": "N"}
 ON_UNITS = {"position": "{x}", "velocity": "{x}/s", "torque": "{F}", "force": "{F}"}

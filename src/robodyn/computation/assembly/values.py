@@ -9,7 +9,7 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.base.signals import fits
+from robodyn.base import fits
 from robodyn.description.model import Block, Number, Scenario
 from robodyn.description.model.block import JointBlock
 

@@ -1,6 +1,6 @@
 """Co-simulation: subsystems with their own solvers, coupled at communication points."""
 
-from robodyn.base.lazy import imported_names
+from robodyn.base import imported_names
 
 from .connection import Connection, SignalConnection
 from .macro_steps import cosimulate

@@ -35,12 +35,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.base.numerics import Array
-from robodyn.computation.cosimulation.connection import InterfacePair, Side
-from robodyn.computation.cosimulation.reduced import reach
-from robodyn.computation.cosimulation.settings import CosimSettings
-from robodyn.computation.cosimulation.unit import InterfaceMotion
+from robodyn.base import Array
 from robodyn.computation.results import Certificate, Check, Run
+
+from .connection import InterfacePair, Side
+from .reduced import reach
+from .settings import CosimSettings
+from .unit import InterfaceMotion
 
 if TYPE_CHECKING:
     from robodyn.computation.results.signal import Floats

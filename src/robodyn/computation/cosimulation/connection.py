@@ -20,12 +20,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
-from robodyn.base.errors import FlawList, nearest
-from robodyn.computation.cosimulation.reduced import JOININGS
-from robodyn.computation.cosimulation.scenario_inputs import HIGHEST_ORDER, MEAN, expected_outputs
-from robodyn.computation.cosimulation.unit import Unit, abilities_of
+from robodyn.base import FlawList, nearest
 from robodyn.description.model import Description, Interface
 from robodyn.description.model.fields import choice, flag, quantity, reference, whole_number
+
+from .reduced import JOININGS
+from .scenario_inputs import HIGHEST_ORDER, MEAN, expected_outputs
+from .unit import Unit, abilities_of
 
 ORDER = "of the polynomials by which it goes on between exchanges; 0 holds it"
 

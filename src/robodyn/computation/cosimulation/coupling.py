@@ -15,14 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
-from robodyn.computation.cosimulation.connection import Channel, InterfacePair, Side
-from robodyn.computation.cosimulation.record import CouplingRecord, UnitRecord
-from robodyn.computation.cosimulation.reduced import CLOSING_STEPS, JOININGS, TAKES, PortTerms
-from robodyn.computation.cosimulation.scenario_inputs import HIGHEST_ORDER, all_coefficients
-from robodyn.computation.cosimulation.scenario_unit import OUTPUTS, ScenarioUnit
-from robodyn.computation.cosimulation.settings import CosimSettings
-from robodyn.computation.cosimulation.unit import (
+from robodyn.base import FlawList
+from robodyn.computation.engine.binding import EngineStructure, functions, line_up
+from robodyn.computation.engine.integrate import Reason
+from robodyn.computation.results import Outcome, OutcomeKind, Run, Statistics
+
+from .connection import Channel, InterfacePair, Side
+from .record import CouplingRecord, UnitRecord
+from .reduced import CLOSING_STEPS, JOININGS, TAKES, PortTerms
+from .scenario_inputs import HIGHEST_ORDER, all_coefficients
+from .scenario_unit import OUTPUTS, ScenarioUnit
+from .settings import CosimSettings
+from .unit import (
     Unit,
     UnitEvent,
     UnitFailure,
@@ -31,9 +35,6 @@ from robodyn.computation.cosimulation.unit import (
     call_unit,
     name_unit,
 )
-from robodyn.computation.engine.binding import EngineStructure, functions, line_up
-from robodyn.computation.engine.integrate import Reason
-from robodyn.computation.results import Outcome, OutcomeKind, Run, Statistics
 
 Progress = Callable[[float, float, int], None]
 MOST_ROWS = 256

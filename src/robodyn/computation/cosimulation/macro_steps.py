@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Sequence
 from types import FunctionType
 
-from robodyn.base.errors import FlawList
-from robodyn.base.waiting import WaitingLine
-from robodyn.computation.cosimulation.connection import (
+from robodyn.base import FlawList, WaitingLine
+from robodyn.computation.results import Outcome
+
+from .connection import (
     Connection,
     SignalConnection,
     check_fed_once,
@@ -22,11 +23,10 @@ from robodyn.computation.cosimulation.connection import (
     make_channels,
     pair_interfaces,
 )
-from robodyn.computation.cosimulation.coupling import Coupling, Progress
-from robodyn.computation.cosimulation.record import CosimulationRun
-from robodyn.computation.cosimulation.settings import CosimSettings
-from robodyn.computation.cosimulation.unit import Unit, abilities_of
-from robodyn.computation.results import Outcome
+from .coupling import Coupling, Progress
+from .record import CosimulationRun
+from .settings import CosimSettings
+from .unit import Unit, abilities_of
 
 NEEDED = tuple(
     name for name, member in vars(Unit).items() if isinstance(member, (property, FunctionType)) and name[0] != "_"

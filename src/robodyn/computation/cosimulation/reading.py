@@ -9,14 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from robodyn.base.errors import FlawList, ModelError, refuse
-from robodyn.computation.cosimulation.connection import Connection, SignalConnection
-from robodyn.computation.cosimulation.coupling import Progress
-from robodyn.computation.cosimulation.macro_steps import cosimulate
-from robodyn.computation.cosimulation.record import CosimulationRun
-from robodyn.computation.cosimulation.scenario_unit import ScenarioUnit
-from robodyn.computation.cosimulation.settings import CosimSettings
-from robodyn.computation.cosimulation.unit import Unit, abilities_of
+from robodyn.base import FlawList, ModelError, refuse
 from robodyn.computation.results import compare_solutions
 from robodyn.computation.simulation.simulator import other_solver
 from robodyn.description.catalog import find_scenario
@@ -26,6 +19,14 @@ from robodyn.description.files.reading import read_numbers
 from robodyn.description.files.table import FAILED, TomlTable, attempt
 from robodyn.description.model import Interface, Recording, Scenario, ScenarioSequence, Solver
 from robodyn.description.model.numbers import check_name
+
+from .connection import Connection, SignalConnection
+from .coupling import Progress
+from .macro_steps import cosimulate
+from .record import CosimulationRun
+from .scenario_unit import ScenarioUnit
+from .settings import CosimSettings
+from .unit import Unit, abilities_of
 
 FINER = 2.0
 """How many times finer the macro steps of a second solution are."""

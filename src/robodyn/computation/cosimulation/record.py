@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.base.lazy import Displayed, later
-from robodyn.computation.cosimulation.certificate import Outputs, PairBook, certify_coupling, find_start_gaps
-from robodyn.computation.cosimulation.connection import Channel, InterfacePair
-from robodyn.computation.cosimulation.settings import CosimSettings
-from robodyn.computation.cosimulation.unit import Unit, UnitEvent, abilities_of
+from robodyn.base import Displayed, later
 from robodyn.computation.results import Certificate, EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics, save
 from robodyn.computation.simulation.certificate import judge
+
+from .certificate import Outputs, PairBook, certify_coupling, find_start_gaps
+from .connection import Channel, InterfacePair
+from .settings import CosimSettings
+from .unit import Unit, UnitEvent, abilities_of
 
 
 class CouplingRecord:

@@ -21,15 +21,16 @@ from typing import Protocol
 import casadi as ca
 import numpy as np
 
-from robodyn.base.numerics import Array
+from robodyn.base import Array
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import Port
 from robodyn.computation.assembly.system import INPUTS, build_mass_matrix
-from robodyn.computation.cosimulation.scenario_inputs import HIGHEST_ORDER, STEP, expected_outputs
-from robodyn.computation.cosimulation.unit import InterfaceMotion, ReducedModel
 from robodyn.computation.engine.binding import EngineStructure, address_of, functions
 from robodyn.computation.native import Kernel, KernelModule, compile_kernels
 from robodyn.description.model import Interface
+
+from .scenario_inputs import HIGHEST_ORDER, STEP, expected_outputs
+from .unit import InterfaceMotion, ReducedModel
 
 SMALL = 1e-9
 

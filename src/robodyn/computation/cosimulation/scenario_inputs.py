@@ -14,7 +14,7 @@ from functools import cache
 
 import casadi as ca
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base import FlawList, nearest
 from robodyn.computation.assembly import System
 from robodyn.description.model import Interface, Number
 

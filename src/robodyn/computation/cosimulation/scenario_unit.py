@@ -9,12 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, refuse_unknown
-from robodyn.base.numerics import Array
+from robodyn.base import Array, FlawList, refuse_unknown
 from robodyn.base.symbolic import to_column
 from robodyn.computation.assembly import assemble
-from robodyn.computation.cosimulation.reduced import CLOSING_STEPS, TAKES, PortFunctions, PortTerms, quaternions
-from robodyn.computation.cosimulation.scenario_inputs import (
+from robodyn.computation.engine import ResumableRun, Status, Trajectory
+from robodyn.computation.engine.binding import EngineStructure, address_of, functions
+from robodyn.computation.engine.integrate import Reason
+from robodyn.computation.results import Outcome, Run
+from robodyn.computation.simulation import compile_system
+from robodyn.computation.simulation.batch import BatchRunner, RunInputs
+from robodyn.computation.simulation.outcomes import describe_failure, describe_outcome
+from robodyn.computation.simulation.recording import make_run
+from robodyn.computation.simulation.starting import Start, find_start, list_changes
+from robodyn.description.model import Interface, Scenario, Solver
+from robodyn.description.model.kinds import Bounds
+
+from .reduced import CLOSING_STEPS, TAKES, PortFunctions, PortTerms, quaternions
+from .scenario_inputs import (
     EXCHANGE,
     HIGHEST_ORDER,
     MEAN,
@@ -27,18 +38,7 @@ from robodyn.computation.cosimulation.scenario_inputs import (
     port_signals,
     with_polynomials,
 )
-from robodyn.computation.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
-from robodyn.computation.engine import ResumableRun, Status, Trajectory
-from robodyn.computation.engine.binding import EngineStructure, address_of, functions
-from robodyn.computation.engine.integrate import Reason
-from robodyn.computation.results import Outcome, Run
-from robodyn.computation.simulation import compile_system
-from robodyn.computation.simulation.batch import BatchRunner, RunInputs
-from robodyn.computation.simulation.outcomes import describe_failure, describe_outcome
-from robodyn.computation.simulation.recording import make_run
-from robodyn.computation.simulation.starting import Start, find_start, list_changes
-from robodyn.description.model import Interface, Scenario, Solver
-from robodyn.description.model.kinds import Bounds
+from .unit import Coefficients, InterfaceMotion, ReducedModel
 
 OUTPUTS = ("outputs", "noted", "begun", "arrived", "saved")
 """Arrays of a unit's outputs, as coupling.h names them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.description.model import Description
 from robodyn.description.model.fields import choice, quantity
 

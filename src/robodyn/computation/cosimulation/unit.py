@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from robodyn.base.numerics import Array
+from robodyn.base import Array
 from robodyn.base.signals import Kind
 from robodyn.computation.results import Outcome, OutcomeKind, Run
 from robodyn.description.model import Interface, Scenario

@@ -1,6 +1,6 @@
 """Mechanics of trees of rigid and flexible links, as functions on numbers or symbols."""
 
-from robodyn.base.lazy import imported_names
+from robodyn.base import imported_names
 
 from .articulated import articulate
 from .flexible import Elasticity, Node

@@ -29,9 +29,10 @@ from robodyn.base.spatial import (
     rotate_symmetric,
     skew,
 )
-from robodyn.computation.dynamics.joints import Column
-from robodyn.computation.dynamics.solve import LdlFactors, ldl, solve_ldl
-from robodyn.computation.dynamics.tree import GROUND, Tree
+
+from .joints import Column
+from .solve import LdlFactors, ldl, solve_ldl
+from .tree import GROUND, Tree
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,8 @@ import numpy as np
 
 from robodyn.base import symbolic as sym
 from robodyn.base.spatial import Matrix, Moments, Pose, Quaternion, Scalar, Vector, build_matrix, cross, dot
-from robodyn.computation.dynamics.joints import Column
+
+from .joints import Column
 
 Load = tuple[Vector, Vector]
 """Force, and torque about the link's origin, in link axes."""

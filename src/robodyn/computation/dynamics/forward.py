@@ -9,12 +9,13 @@ import numpy as np
 
 from robodyn.base import symbolic as sym
 from robodyn.base.spatial import Matrix, Moments, Pose, Scalar, Vector, build_matrix, cross, dot
-from robodyn.computation.dynamics.articulated import articulate
-from robodyn.computation.dynamics.flexible import Elasticity, Load
-from robodyn.computation.dynamics.joints import Column
-from robodyn.computation.dynamics.newton_euler import Wrenches, bias
-from robodyn.computation.dynamics.solve import LdlFactors, ldl, solve_ldl
-from robodyn.computation.dynamics.tree import GROUND, Tree, deformed_moments
+
+from .articulated import articulate
+from .flexible import Elasticity, Load
+from .joints import Column
+from .newton_euler import Wrenches, bias
+from .solve import LdlFactors, ldl, solve_ldl
+from .tree import GROUND, Tree, deformed_moments
 
 # --------------------------------------------------------------------------------------------------
 # Composite-rigid-body algorithm: how much inertia do the joints feel? The mass matrix M(q).

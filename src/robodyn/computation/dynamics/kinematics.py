@@ -19,9 +19,10 @@ from robodyn.base.spatial import (
     multiply,
     quaternion_from_matrix,
 )
-from robodyn.computation.dynamics.flexible import Elasticity
-from robodyn.computation.dynamics.joints import combine, orientation, position_rate
-from robodyn.computation.dynamics.tree import GROUND, Tree, deformed_moments
+
+from .flexible import Elasticity
+from .joints import combine, orientation, position_rate
+from .tree import GROUND, Tree, deformed_moments
 
 
 def link_poses(tree: Tree, q: Sequence[Scalar]) -> list[Pose]:

@@ -18,9 +18,10 @@ import numpy as np
 
 from robodyn.base import symbolic as sym
 from robodyn.base.spatial import Matrix, Moments, Pose, Scalar, Vector, build_matrix, cross, dot
-from robodyn.computation.dynamics.joints import Column, combine
-from robodyn.computation.dynamics.kinematics import link_poses
-from robodyn.computation.dynamics.tree import GROUND, Tree, deformed_moments
+
+from .joints import Column, combine
+from .kinematics import link_poses
+from .tree import GROUND, Tree, deformed_moments
 
 Wrenches = Mapping[int, tuple[Vector, Vector]]
 """Link index: (force [N], torque about the link's origin [N m]) acting on the link, in world axes.

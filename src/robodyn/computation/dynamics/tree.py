@@ -14,8 +14,9 @@ import numpy as np
 
 from robodyn.base import symbolic as sym
 from robodyn.base.spatial import Inertia, Moments, Pose, Scalar, Vector, as_vector
-from robodyn.computation.dynamics.flexible import Elasticity, Node
-from robodyn.computation.dynamics.joints import KINDS, Column, motion, subspace
+
+from .flexible import Elasticity, Node
+from .joints import KINDS, Column, motion, subspace
 
 GROUND = -1
 """Index of the parent of links that hang on the ground."""

@@ -1,6 +1,6 @@
 """Integration of hybrid systems given by compiled kernels: one engine in C99 and its thin Python side."""
 
-from robodyn.base.lazy import imported_names
+from robodyn.base import imported_names
 
 from .integrate import Integration, ResumableRun, Setup, integrate, set_up
 from .problem import EngineProblem, EngineRecording

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, ModelError
-from robodyn.computation.engine.building import (
+from robodyn.base import Flaw, ModelError
+from robodyn.computation.native.cache import cache_folder
+
+from .building import (
     FOLDER,
     LIBRARY,
     SUFFIX,
@@ -24,8 +26,7 @@ from robodyn.computation.engine.building import (
     is_made_from,
     source_digest,
 )
-from robodyn.computation.engine.tableaus import method_table
-from robodyn.computation.native.cache import cache_folder
+from .tableaus import method_table
 
 # --------------------------------------------------------------------------------------------------
 # Engine library: which shared library is the engine?

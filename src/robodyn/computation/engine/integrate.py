@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from robodyn.base.records import dataclass
-from robodyn.computation.engine.binding import (
+
+from .binding import (
     EngineRun,
     address_of,
     copied,
@@ -33,7 +34,7 @@ from robodyn.computation.engine.binding import (
     method_structure,
     structures,
 )
-from robodyn.computation.engine.problem import (
+from .problem import (
     RECORDING_KINDS,
     Derivatives,
     EngineProblem,
@@ -42,8 +43,8 @@ from robodyn.computation.engine.problem import (
     check_start,
     engine_settings,
 )
-from robodyn.computation.engine.tableaus import method_number
-from robodyn.computation.engine.trajectory import (
+from .tableaus import method_number
+from .trajectory import (
     EXTREMES,
     NO_PROBES,
     BrokenRun,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.computation.engine.binding import address_of, functions
-from robodyn.computation.engine.integrate import SLICE, Integration, Reason
+from .binding import address_of, functions
+from .integrate import SLICE, Integration, Reason
 
 if TYPE_CHECKING:
     from robodyn.computation.native import LaneModule

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.base.records import dataclass
-from robodyn.computation.engine.binding import fields_of
+
+from .binding import fields_of
 
 if TYPE_CHECKING:
     from robodyn.description.model import Solver

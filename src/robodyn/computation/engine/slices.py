@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.computation.engine.binding import address_of, copied, fill, functions
-from robodyn.computation.engine.integrate import Integration
-from robodyn.computation.engine.problem import NO_LIMIT
-from robodyn.computation.engine.trajectory import Trajectory
+from .binding import address_of, copied, fill, functions
+from .integrate import Integration
+from .problem import NO_LIMIT
+from .trajectory import Trajectory
 
 MEASURES = ("peak", "rms", "mean", "final", "max", "min", "time_of_peak")
 """Kinds of measures, in the engine's order."""

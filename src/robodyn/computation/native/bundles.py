@@ -16,9 +16,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from zlib import crc32
 
-from robodyn.computation.native.instructions import Writer, literal
-from robodyn.computation.native.lanes import AT_ONCE, LaneWriter
-from robodyn.computation.native.program import COMMUTATIVE, Node, Program, operands
+from .instructions import Writer, literal
+from .lanes import AT_ONCE, LaneWriter
+from .program import COMMUTATIVE, Node, Program, operands
 
 TRUTHS = frozenset(["lt", "le", "eq", "ne", "and", "or", "not"])
 ROOTS = AT_ONCE | {"add", "sub", "mul", "div", "inv", "sq", "twice", "select", "if_else_zero"}

@@ -11,10 +11,11 @@ import math
 from collections.abc import Iterable, Sequence
 
 from robodyn.base.symbolic import tables
-from robodyn.computation.native.instructions import ROOT_OF_HALF
-from robodyn.computation.native.pieces import lay_out
-from robodyn.computation.native.program import Node, Program
-from robodyn.computation.native.rows import HEADER
+
+from .instructions import ROOT_OF_HALF
+from .pieces import lay_out
+from .program import Node, Program
+from .rows import HEADER
 
 CHUNK_SIZE = 400
 """Statements in a C function: compilers take more than proportionally long for long ones."""

@@ -10,13 +10,14 @@ from itertools import accumulate
 import casadi as ca
 import numpy as np
 
-from robodyn.base.waiting import report_progress
-from robodyn.computation.native.conditions import DRIFTS, Conditions, find_conditions
-from robodyn.computation.native.derivatives import Sweep
-from robodyn.computation.native.elementary import inline_elementary, inline_some, make_portable
-from robodyn.computation.native.emit import CHUNK_SIZE, QUICK_CHUNK_SIZE, emit_lanes, emit_module, reads_rows
-from robodyn.computation.native.fusion import fuse, share_reciprocals
-from robodyn.computation.native.kernel import (
+from robodyn.base import report_progress
+
+from .conditions import DRIFTS, Conditions, find_conditions
+from .derivatives import Sweep
+from .elementary import inline_elementary, inline_some, make_portable
+from .emit import CHUNK_SIZE, QUICK_CHUNK_SIZE, emit_lanes, emit_module, reads_rows
+from .fusion import fuse, share_reciprocals
+from .kernel import (
     Code,
     KernelModule,
     LaneModule,
@@ -27,16 +28,16 @@ from robodyn.computation.native.kernel import (
     make_key,
     save_code,
 )
-from robodyn.computation.native.machine import QUICK, MachineCode, compile_objects, optimisation, vector_length
-from robodyn.computation.native.prelude import (
+from .machine import QUICK, MachineCode, compile_objects, optimisation, vector_length
+from .prelude import (
     SUFFIX,
     deciding_parameters,
     find_time_signals,
     separate_prelude,
     separate_time,
 )
-from robodyn.computation.native.program import Program, restrict
-from robodyn.computation.native.reading import read_program
+from .program import Program, restrict
+from .reading import read_program
 
 DRIVES, TIME_INPUT = "drives", 0
 SELDOM = (DRIFTS,)

@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from robodyn.base.symbolic import tables
-from robodyn.computation.native.program import Builder, Node, Program, Term, operands
+
+from .program import Builder, Node, Program, Term, operands
 
 DELAYS = "delayed"
 BENT = ("rhs", DELAYS)

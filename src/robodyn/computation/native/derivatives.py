@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from robodyn.computation.native.program import Program, operands
+from .program import Program, operands
 
 ROUGH = frozenset(
     [

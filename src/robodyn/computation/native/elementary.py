@@ -33,7 +33,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from robodyn.computation.native.program import Builder, Node, Program, Term, live_nodes, rewrite, with_operands
+from .program import Builder, Node, Program, Term, live_nodes, rewrite, with_operands
 
 LEAST, LARGEST = -600.0, 709.0
 TINY = 1e-80

@@ -10,11 +10,12 @@ import functools
 from collections.abc import Collection, Iterable, Mapping
 
 from robodyn.base.symbolic import tables
-from robodyn.computation.native.bundles import BundleWriter
-from robodyn.computation.native.derivatives import emit_sweep
-from robodyn.computation.native.instructions import CALLS, Writer, declare, literal
-from robodyn.computation.native.kernel import emit_array_entry, emit_known
-from robodyn.computation.native.lanes import (
+
+from .bundles import BundleWriter
+from .derivatives import emit_sweep
+from .instructions import CALLS, Writer, declare, literal
+from .kernel import emit_array_entry, emit_known
+from .lanes import (
     CommonWriter,
     LaneWriter,
     SideWriter,
@@ -22,7 +23,7 @@ from robodyn.computation.native.lanes import (
     emit_dispatch,
     find_common,
 )
-from robodyn.computation.native.pieces import (
+from .pieces import (
     WIDE_REGISTERS,
     ModuleText,
     alike_input,
@@ -32,8 +33,8 @@ from robodyn.computation.native.pieces import (
     order_operations,
     pointers_of,
 )
-from robodyn.computation.native.program import Program
-from robodyn.computation.native.rows import SEEK
+from .program import Program
+from .rows import SEEK
 
 CHUNK_SIZE = 6000
 # Without optimisation, half the time where most is shared and functions are short: what they call costs them little.

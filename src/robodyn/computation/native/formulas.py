@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from robodyn.computation.native.program import Node, Program, operands
+from .program import Node, Program, operands
 
 COMPARISON, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
 

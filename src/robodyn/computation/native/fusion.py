@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Sequence
 from zlib import crc32
 
-from robodyn.computation.native.program import COMMUTATIVE, Builder, Node, Program, operands, rewrite
+from .program import COMMUTATIVE, Builder, Node, Program, operands, rewrite
 
 NAN = 2**61 - 2
 """Stands for a constant that is not a number; hashes of numbers are below the prime 2**61 - 1."""

@@ -8,8 +8,9 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 
 from robodyn.base.symbolic import tables
-from robodyn.computation.native.program import BINARY, Node, Program
-from robodyn.computation.native.rows import HEADER
+
+from .program import BINARY, Node, Program
+from .rows import HEADER
 
 _ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARISONS = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}

@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from robodyn.computation.native import cache
-from robodyn.computation.native.machine import MachineCode, circumstances, compile_objects
-from robodyn.computation.native.pieces import ModuleText
-from robodyn.computation.native.rows import check_rows
+
+from .machine import MachineCode, circumstances, compile_objects
+from .pieces import ModuleText
+from .rows import check_rows
 
 if TYPE_CHECKING:
     import casadi as ca

@@ -11,9 +11,9 @@ library are called lane by lane.
 
 from collections.abc import Iterable, Sequence
 
-from robodyn.computation.native.instructions import CALLS, Writer, literal
-from robodyn.computation.native.pieces import emit_function, pointers_of
-from robodyn.computation.native.program import Program, operands
+from .instructions import CALLS, Writer, literal
+from .pieces import emit_function, pointers_of
+from .program import Program, operands
 
 AT_ONCE = frozenset(["sqrt", "fabs", "floor", "ceil", "copysign", "fmin", "fmax", "muladd"])
 """Functions that processors have for vectors; all others are called lane by lane."""

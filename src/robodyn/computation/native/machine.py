@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 import llvmlite
 import llvmlite.binding as llvm
 
-from robodyn.base.errors import refuse
-from robodyn.computation.native.instructions import library_functions
-from robodyn.computation.native.pieces import PIECES, RARELY, ModuleText
+from robodyn.base import refuse
+
+from .instructions import library_functions
+from .pieces import PIECES, RARELY, ModuleText
 
 OPTIMISATION = 1
 QUICK = 0

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from robodyn.computation.native.instructions import Writer
-from robodyn.computation.native.program import Builder, Node, Program, operands
+from .instructions import Writer
+from .program import Builder, Node, Program, operands
 
 # --------------------------------------------------------------------------------------------------
 # Scheduling: in which order, in which pieces and through which memory is a program computed?

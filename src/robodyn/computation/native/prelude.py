@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from robodyn.computation.native.program import Builder, Program, find_border, find_dependence, with_operands
+from .program import Builder, Program, find_border, find_dependence, with_operands
 
 _PARAMETER, _VARIABLE = 1, 2
 

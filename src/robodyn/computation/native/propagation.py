@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import functools
 
-from robodyn.computation.native.machine import MachineCode, compile_objects
-from robodyn.computation.native.pieces import WIDE_REGISTERS, ModuleText, emit_function
+from .machine import MachineCode, compile_objects
+from .pieces import WIDE_REGISTERS, ModuleText, emit_function
 
 WIDTH = 8
 """Numbers of a vector of rows, whatever the processor's own vectors are."""

@@ -5,7 +5,8 @@ from typing import Any
 import casadi as ca
 
 from robodyn.base.symbolic import tables
-from robodyn.computation.native.program import BINARY, UNARY, Builder, Program, find_dependents
+
+from .program import BINARY, UNARY, Builder, Program, find_dependents
 
 
 class UnsupportedOperation(ValueError):

@@ -1,6 +1,6 @@
 """Perturbation method: a nominal motion by inverse dynamics, and linear equations of what differs from it."""
 
-from robodyn.base.lazy import imported_names
+from robodyn.base import imported_names
 
 from .comparison import (
     Convergence,

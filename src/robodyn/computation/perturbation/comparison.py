@@ -10,13 +10,13 @@ from functools import partial
 
 import numpy as np
 
-from robodyn.base.errors import nearest, refuse
-from robodyn.base.signals import find_unmatched, fits
+from robodyn.base import find_unmatched, fits, nearest, refuse
 from robodyn.computation.assembly import assemble
-from robodyn.computation.perturbation.perturbed import Perturbed
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import compile_system, simulate
 from robodyn.description.model import Recording, Scenario
+
+from .perturbed import Perturbed
 
 LEAST_TURNS, MOST_TURNS, LONGEST = 2, 7, 2.0
 """Turns that both ways are timed in: at most so many, no more after so many seconds; own choices."""

@@ -11,10 +11,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import FlawList, refuse
-from robodyn.base.numerics import Array
+from robodyn.base import Array, FlawList, refuse, report_progress
 from robodyn.base.symbolic import to_column
-from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly.system import System
 from robodyn.computation.dynamics import bias, inverse_dynamics
 from robodyn.computation.native import KernelModule, compile_kernels, read_program

@@ -9,9 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base import Flaw, ModelError
 from robodyn.computation.assembly import System, assemble
-from robodyn.computation.perturbation.nominal import (
+from robodyn.computation.results import Run, Signal
+from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
+from robodyn.computation.simulation.simulator import add_errors
+from robodyn.description.model import Recording, Scenario, Solver
+
+from .nominal import (
     POINTS,
     LinearisedEquations,
     Nominal,
@@ -19,11 +24,7 @@ from robodyn.computation.perturbation.nominal import (
     derive_equations,
     find_scope,
 )
-from robodyn.computation.perturbation.table import RowLayout, fill_rows, lay_out_rows, trace_linear
-from robodyn.computation.results import Run, Signal
-from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
-from robodyn.computation.simulation.simulator import add_errors
-from robodyn.description.model import Recording, Scenario, Solver
+from .table import RowLayout, fill_rows, lay_out_rows, trace_linear
 
 
 class Perturbed:

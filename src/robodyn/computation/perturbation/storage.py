@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.atomic import replacing
-from robodyn.base.errors import Flaw, ModelError
-from robodyn.computation.perturbation.nominal import ARRAYS, Nominal
+from robodyn.base import Flaw, ModelError, replacing
 from robodyn.computation.results.archive import ArchiveError, ArchiveKind, read_arrays, write_arrays
 from robodyn.computation.results.store import read_record
+
+from .nominal import ARRAYS, Nominal
 
 NOMINAL_FILE = ArchiveKind("nominal", "the file of a nominal motion", version=2)
 NAMES, OTHERS = ("joints", "signals", "curved"), ("points", "parameters", "digest")

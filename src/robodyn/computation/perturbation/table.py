@@ -18,12 +18,13 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from robodyn.base.numerics import Array
+from robodyn.base import Array
 from robodyn.base.symbolic import to_column
 from robodyn.base.symbolic.tables import row, seek
 from robodyn.computation.assembly.motion import LinearMechanics
 from robodyn.computation.native.rows import pack_rows
-from robodyn.computation.perturbation.nominal import LinearisedEquations, Nominal
+
+from .nominal import LinearisedEquations, Nominal
 
 LINEAR, CUBIC = 2, 4
 """Numbers of a row for one entry."""

@@ -1,6 +1,6 @@
 """Results of a run: named signals, events, outcome, statistics and provenance."""
 
-from robodyn.base.lazy import imported_names
+from robodyn.base import imported_names
 
 from .compare import Comparison, Difference, compare, identical
 from .errors import ErrorBar, Errors, compare_solutions

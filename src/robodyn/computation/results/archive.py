@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from robodyn.base.atomic import replacing
+from robodyn.base import replacing
 from robodyn.base.untrusted import DAMAGE, parse_json, read_archive, read_array, read_bytes
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from robodyn.base.lazy import Displayed
+from robodyn.base import Displayed
 from robodyn.base.records import dataclass
 
 from .errors import SAME_INSTANT, distance_to

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.atomic import replacing
+from robodyn.base import replacing
 
 from .run import Run
 from .store import to_record

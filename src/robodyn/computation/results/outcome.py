@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
-from robodyn.base.lazy import Displayed, later
+from robodyn.base import Displayed, later
 from robodyn.base.records import dataclass
 
 

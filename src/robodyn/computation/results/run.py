@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.errors import near_names
-from robodyn.base.lazy import Displayed, later
+from robodyn.base import Displayed, find_unmatched, fits, later, near_names
+from robodyn.base import SignalInfo as SignalInfo
 from robodyn.base.records import dataclass
-from robodyn.base.signals import SignalInfo as SignalInfo
-from robodyn.base.signals import find_unmatched, fits
-from robodyn.computation.results.errors import Errors
-from robodyn.computation.results.outcome import Certificate, Outcome, PassedLimit, join_certificates, join_limits
-from robodyn.computation.results.provenance import Provenance, Statistics
-from robodyn.computation.results.signal import Booleans, Floats, Probes, Signal, check_time, frozen_array
+
+from .errors import Errors
+from .outcome import Certificate, Outcome, PassedLimit, join_certificates, join_limits
+from .provenance import Provenance, Statistics
+from .signal import Booleans, Floats, Probes, Signal, check_time, frozen_array
 
 if TYPE_CHECKING:
     import xarray

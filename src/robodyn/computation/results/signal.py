@@ -7,7 +7,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.base.lazy import Displayed, later
+from robodyn.base import Displayed, later
 from robodyn.base.records import dataclass
 
 Floats = NDArray[np.float64]

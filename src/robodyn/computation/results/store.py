@@ -16,10 +16,10 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 import numpy as np
 
-from robodyn.computation.results.archive import ArchiveError, ArchiveKind, read_arrays, write_arrays
-from robodyn.computation.results.provenance import PlainDict
-from robodyn.computation.results.run import Run
-from robodyn.computation.results.signal import Booleans, Floats, Probes
+from .archive import ArchiveError, ArchiveKind, read_arrays, write_arrays
+from .provenance import PlainDict
+from .run import Run
+from .signal import Booleans, Floats, Probes
 
 # --------------------------------------------------------------------------------------------------
 # Records: results as plain values, floats to the last bit, and results made of such values as their types declare.

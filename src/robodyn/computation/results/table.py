@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import nearest
-from robodyn.computation.results.signal import Floats
+from robodyn.base import nearest
+
+from .signal import Floats
 
 DONE = ("finished", "stopped")
 """Outcomes of runs that are what was asked for."""

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from robodyn.base.errors import ModelError
+from robodyn.base import ModelError
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import PythonCall
 from robodyn.computation.engine import BrokenRun, EngineRecording, Integration, Setup, Status, Trajectory, set_up
@@ -34,7 +34,9 @@ from robodyn.computation.engine.slices import Slice
 from robodyn.computation.native.propagation import propagation_addresses
 from robodyn.computation.results import Outcome, OutcomeKind, Run
 from robodyn.computation.results.signal import Booleans, Floats
-from robodyn.computation.simulation.certificate import (
+from robodyn.description.model import Recording, Solver
+
+from .certificate import (
     BETWEEN_LIMIT,
     BETWEEN_SHARE,
     MOST_LONG_STEPS,
@@ -46,18 +48,17 @@ from robodyn.computation.simulation.certificate import (
     plan_checks,
     row_reading,
 )
-from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.outcomes import describe_failure, describe_outcome
-from robodyn.computation.simulation.problem import (
+from .compiled import CompiledSystem
+from .outcomes import describe_failure, describe_outcome
+from .problem import (
     build_problem,
     check_extent,
     deciding_numbers,
     engine_recording,
     parameter_tables,
 )
-from robodyn.computation.simulation.propagators import MarchTables, make_tables
-from robodyn.computation.simulation.starting import Start, change_start, find_start
-from robodyn.description.model import Recording, Solver
+from .propagators import MarchTables, make_tables
+from .starting import Start, change_start, find_start
 
 # --------------------------------------------------------------------------------------------------
 # Callbacks: how are laws and actions called that are plain Python, not native code?

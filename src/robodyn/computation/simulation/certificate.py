@@ -7,19 +7,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
-from robodyn.base.numerics import bisect
+from robodyn.base import FlawList, bisect, number_units
 from robodyn.base.records import dataclass
-from robodyn.base.signals import number_units
 from robodyn.computation.assembly import SignalInfo, System
 from robodyn.computation.assembly.declarations import Invariant, Watched
 from robodyn.computation.assembly.machine_size import size_machine
 from robodyn.computation.engine import Trajectory
 from robodyn.computation.engine.slices import CheckForm, CheckTable, RowReading, WatchedCheck
 from robodyn.computation.results import Certificate, Check, Outcome, OutcomeKind, PassedLimit, Run
-from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.description.model import PrescribedMotion, Solver
 from robodyn.description.model.joint import BOUNDED, excess, value_beyond
+
+from .compiled import CompiledSystem
 
 ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, velocities")
 BETWEEN, BETWEEN_LIMIT, BETWEEN_SHARE = "signals between rows", 0.05, 0.95

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, ModelError, refuse
+from robodyn.base import FlawList, ModelError, SignalInfo, refuse
 from robodyn.base.records import dataclass
-from robodyn.base.signals import SignalInfo
 from robodyn.computation.assembly.system import System
 from robodyn.computation.engine.problem import Derivatives
 from robodyn.computation.native.kernel import KernelModule, LaneModule
 from robodyn.computation.results.provenance import PlainDict, PlainList, plain
-from robodyn.computation.simulation.propagators import NOT_LINEAR, Propagation
 from robodyn.description.model import Block, Recording, Scenario, ScenarioSequence, Solver, describe
 from robodyn.description.model.numbers import check_finite
 from robodyn.description.model.rules import check_rule
 
+from .propagators import NOT_LINEAR, Propagation
+
 if TYPE_CHECKING:
-    from robodyn.computation.simulation.equilibrium import Balance
+    from .equilibrium import Balance
 
 DERIVATIVES = ("jacobian", "time_derivative")
 PERIOD = "period"
@@ -76,7 +76,8 @@ class CompiledSystem:
         """Jacobian and time derivative by themselves, with their operations: for runs that turn out to be stiff."""
         from robodyn.computation.assembly.system import INPUTS
         from robodyn.computation.native import Options, compile_kernels
-        from robodyn.computation.simulation.run_functions import count_work, derivative_functions
+
+        from .run_functions import count_work, derivative_functions
 
         functions = derivative_functions(self.system)
         module = compile_kernels(functions, INPUTS.index("p"), data=self.system.data, options=Options(plain=self.plain))
@@ -86,7 +87,7 @@ class CompiledSystem:
     def lane_module(self) -> LaneModule | None:
         """The same functions for several robots at once, the cheapest first, compiled when first asked for; None where
         they cannot be."""
-        from robodyn.computation.simulation.run_functions import compile_lane_module
+        from .run_functions import compile_lane_module
 
         return compile_lane_module(self.system, self.solver, self.patterns, self.plain)
 
@@ -105,14 +106,14 @@ class CompiledSystem:
     @cached_property
     def equations(self) -> list[str]:
         """The system's equations as text, made once for all runs."""
-        from robodyn.computation.simulation.equations import equations_of
+        from .equations import equations_of
 
         return PlainList(equations_of(self.system))
 
     @cached_property
     def balance(self) -> Balance:
         """The equations of rest, built when first asked for."""
-        from robodyn.computation.simulation.equilibrium import build_balance
+        from .equilibrium import build_balance
 
         return build_balance(self.system)
 

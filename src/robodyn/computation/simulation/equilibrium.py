@@ -22,11 +22,17 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse, refuse_unknown
-from robodyn.base.numerics import solve_newton
+from robodyn.base import (
+    Flaw,
+    FlawList,
+    ModelError,
+    refuse,
+    refuse_unknown,
+    report_progress,
+    same_quantity,
+    solve_newton,
+)
 from robodyn.base.symbolic import changed_entries, to_column
-from robodyn.base.units import same_quantity
-from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import assemble
 from robodyn.computation.assembly.declarations import DelayInfo, Invariant, StateInfo
 from robodyn.computation.assembly.system import FREE, INPUTS, System
@@ -175,7 +181,7 @@ def guess_rest(
 
     Joints of a planned path that have no start value are looked for where the path begins.
     """
-    from robodyn.computation.simulation.references import path_starts
+    from .references import path_starts
 
     numbers = system.number_values | dict(parameters or {})
     described = dict(system.scenario.start_values)

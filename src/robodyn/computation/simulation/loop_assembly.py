@@ -16,9 +16,7 @@ from dataclasses import dataclass, field, replace
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse, refuse_unknown
-from robodyn.base.numerics import limit_step, solve_newton
-from robodyn.base.waiting import report_progress
+from robodyn.base import Flaw, FlawList, ModelError, limit_step, refuse, refuse_unknown, report_progress, solve_newton
 from robodyn.computation.assembly.declarations import StateInfo
 from robodyn.computation.assembly.machine_size import size_machine
 from robodyn.computation.assembly.system import INPUTS, System

@@ -13,14 +13,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
-from robodyn.base.signals import find_unmatched, fits
-from robodyn.base.waiting import WaitingLine
+from robodyn.base import Flaw, FlawList, ModelError, WaitingLine, find_unmatched, fits, nearest, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.engine.slices import MEASURES, take_measure
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.results.table import Curves, RunTable
-from robodyn.computation.simulation.batch import (
+from robodyn.description.model import Recording, Solver
+
+from .batch import (
     BatchResult,
     BatchRunner,
     Worker,
@@ -30,10 +30,9 @@ from robodyn.computation.simulation.batch import (
     run_in_threads,
     why_no_lanes,
 )
-from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.outcomes import describe_end
-from robodyn.computation.simulation.run_functions import compile_system
-from robodyn.description.model import Recording, Solver
+from .compiled import CompiledSystem
+from .outcomes import describe_end
+from .run_functions import compile_system
 
 # --------------------------------------------------------------------------------------------------
 # Measures of a run: its largest deviation, root mean square or last value, as one number.

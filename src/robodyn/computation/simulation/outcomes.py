@@ -19,9 +19,10 @@ from robodyn.computation.engine import Status, Trajectory
 from robodyn.computation.engine.problem import DEFAULT_FIXED_STEP
 from robodyn.computation.engine.trajectory import Stiffness
 from robodyn.computation.results import Outcome, OutcomeKind
-from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.propagators import NOT_LINEAR
 from robodyn.description.model import Solver
+
+from .compiled import CompiledSystem
+from .propagators import NOT_LINEAR
 
 MANY_STEPS = 50_000
 """Steps beyond which a run of an explicit method is suspected to be stiff."""

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, refuse
-from robodyn.base.signals import SignalInfo, number_units
+from robodyn.base import FlawList, SignalInfo, number_units, refuse
 from robodyn.computation.assembly.declarations import Guard
 from robodyn.computation.assembly.system import System
 from robodyn.computation.engine import EngineProblem, EngineRecording
@@ -20,15 +19,17 @@ from robodyn.computation.engine.binding import fields_of
 from robodyn.computation.engine.integrate import LARGEST_RECORD
 from robodyn.computation.engine.problem import DEFAULT_FIXED_STEP, PYTHON_ACTION
 from robodyn.computation.engine.tableaus import method_number
-from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.starting import Start
 from robodyn.description.model import Recording, Solver
 from robodyn.description.model.scenario import check_samples
+
+from .compiled import CompiledSystem
+from .starting import Start
 
 if TYPE_CHECKING:
     from robodyn.computation.native.conditions import Conditions
     from robodyn.computation.native.kernel import KernelModule
-    from robodyn.computation.simulation.run_functions import KernelSet
+
+    from .run_functions import KernelSet
 
 
 BOTH = "rates_and_guards"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.lazy import ca
+from robodyn.base import ca
 from robodyn.base.symbolic import pick_entries, to_column
 from robodyn.computation.assembly.system import INPUTS, System
 from robodyn.computation.native.kernel import row_loop
@@ -33,8 +33,9 @@ from robodyn.description.model import Solver
 if TYPE_CHECKING:
     from robodyn.computation.engine import EngineRecording
     from robodyn.computation.native.kernel import Kernel
-    from robodyn.computation.simulation.compiled import CompiledSystem
-    from robodyn.computation.simulation.starting import Start
+
+    from .compiled import CompiledSystem
+    from .starting import Start
 
 # --------------------------------------------------------------------------------------------------
 # Exponential step of linear mechanics: how does a robot near its nominal motion take a step by propagators?
@@ -125,7 +126,8 @@ class PropagatedStep:
 def trace_propagated_step(system: System, solver: Solver) -> PropagatedStep:
     """The step of a system, or why it cannot be taken."""
     from robodyn.computation.native.reading import read_program
-    from robodyn.computation.simulation.step_equations import find_rates
+
+    from .step_equations import find_rates
 
     reason = _find_obstacle(system, solver)
     others, relaxing = ([], []) if reason else _sort_states(system)

@@ -14,7 +14,9 @@ from robodyn.computation.assembly import System
 from robodyn.computation.engine import Trajectory
 from robodyn.computation.results import Certificate, EventRecord, Outcome, Probes, Provenance, Run, Statistics
 from robodyn.computation.results.provenance import PlainDict, plain
-from robodyn.computation.simulation.certificate import (
+from robodyn.description.model import ScenarioSequence, Solver, describe
+
+from .certificate import (
     ENERGY,
     certify,
     check_rows,
@@ -23,10 +25,9 @@ from robodyn.computation.simulation.certificate import (
     find_passed_limits,
     judge,
 )
-from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.outcomes import describe_choice, describe_march, find_doubts
-from robodyn.computation.simulation.starting import Start
-from robodyn.description.model import ScenarioSequence, Solver, describe
+from .compiled import CompiledSystem
+from .outcomes import describe_choice, describe_march, find_doubts
+from .starting import Start
 
 
 def make_run(

@@ -27,17 +27,18 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base.numerics import bisect
+from robodyn.base import bisect
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.control.model_dynamics import list_target
 from robodyn.computation.assembly.control.models import ModelInfo, name_direction
-from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.problem import history_start
-from robodyn.computation.simulation.references import RATES, find_motions, find_references, path_starts
-from robodyn.computation.simulation.run_functions import compile_system
-from robodyn.computation.simulation.starting import Start, find_start
 from robodyn.description.model import Block
+
+from .compiled import CompiledSystem
+from .problem import history_start
+from .references import RATES, find_motions, find_references, path_starts
+from .run_functions import compile_system
+from .starting import Start, find_start
 
 MOVING = ("target", "target_velocity", "target_acceleration")
 TURNING = ("target_orientation", "target_angular_velocity", "target_angular_acceleration")

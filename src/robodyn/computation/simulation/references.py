@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.lazy import ca
+from robodyn.base import ca
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
 from robodyn.description.laws import arguments_of
@@ -124,7 +124,7 @@ def find_reference_warnings(
     before = [*limits, *_find_unfinished(system, values), *_find_falling_levels(system, values)]
     if states is None:
         return before
-    from robodyn.computation.simulation.reference_paths import find_singular_warnings
+    from .reference_paths import find_singular_warnings
 
     return [*before, *find_singular_warnings(system, values, states)]
 

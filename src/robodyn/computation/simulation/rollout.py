@@ -14,13 +14,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base import FlawList, nearest
 from robodyn.base.symbolic import tables
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.system import INPUTS
 from robodyn.computation.engine.pack import ManyCall
 from robodyn.computation.native import KernelModule, LaneModule, Options, compile_kernels, compile_lanes
-from robodyn.computation.simulation.run_functions import LANES
+
+from .run_functions import LANES
 
 Step = Callable[[System, ca.SX], ca.SX]
 

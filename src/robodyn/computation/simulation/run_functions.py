@@ -9,11 +9,9 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base import Flaw, FlawList, ModelError, find_unmatched, fits, nearest, report_progress
 from robodyn.base.records import dataclass
-from robodyn.base.signals import find_unmatched, fits
 from robodyn.base.symbolic import pick_entries
-from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import SignalInfo
 from robodyn.computation.assembly.declarations import SampledTask
 from robodyn.computation.assembly.reactions import BODY_MOTIONS, REACTION
@@ -31,9 +29,11 @@ from robodyn.computation.native import (
     is_plain,
     read_program,
 )
-from robodyn.computation.simulation.compiled import DERIVATIVES, CompiledSystem, Tick
-from robodyn.computation.simulation.problem import BOTH
-from robodyn.computation.simulation.propagators import (
+from robodyn.description.model import Solver
+
+from .compiled import DERIVATIVES, CompiledSystem, Tick
+from .problem import BOTH
+from .propagators import (
     MARCH,
     NOMINAL,
     NOT_LINEAR,
@@ -42,14 +42,13 @@ from robodyn.computation.simulation.propagators import (
     Propagation,
     trace_propagated_step,
 )
-from robodyn.computation.simulation.step_equations import (
+from .step_equations import (
     FUSED_STEPS,
     STEP,
     STEPS,
     check_method,
     trace_rosenbrock,
 )
-from robodyn.description.model import Solver
 
 # --------------------------------------------------------------------------------------------------
 # Sampled tasks of a tick: which function does all of them at once?

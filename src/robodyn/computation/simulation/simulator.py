@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import refuse
-from robodyn.base.waiting import WaitingLine
+from robodyn.base import WaitingLine, refuse
 from robodyn.computation.assembly.system import System
 from robodyn.computation.engine.problem import DEFAULT_FIXED_STEP
 from robodyn.computation.results import Run, compare_solutions, join
-from robodyn.computation.simulation.batch import RunInputs, find_runner
-from robodyn.computation.simulation.compiled import CompiledSystem, Phases
-from robodyn.computation.simulation.recording import describe_chain, make_run
-from robodyn.computation.simulation.references import find_reference_warnings
 from robodyn.description.model import ConstraintMethod, Recording, Scenario, ScenarioSequence, Solver
+
+from .batch import RunInputs, find_runner
+from .compiled import CompiledSystem, Phases
+from .recording import describe_chain, make_run
+from .references import find_reference_warnings
 
 Progress = Callable[[float, float, int], None]
 
@@ -79,7 +79,7 @@ def _find_start_warnings(what: Target, compiled: CompiledSystem, inputs: RunInpu
     system = compiled.system
 
     def search() -> list[str]:
-        from robodyn.computation.simulation.reference_paths import find_start_warnings
+        from .reference_paths import find_start_warnings
 
         states = system.name_states(inputs.start.x)
         beyond = find_reference_warnings(system, compiled.number_values(inputs.values), states)
@@ -159,13 +159,13 @@ def _prepare(
 ) -> tuple[CompiledSystem, Recording]:
     """Native code for the run and what it keeps; a system compiled before records all that it was compiled for."""
     if not isinstance(what, CompiledSystem):
-        from robodyn.computation.simulation.run_functions import compile_system
+        from .run_functions import compile_system
 
         recording = recording or system.scenario.recording
         return compile_system(system, solver, signals=recording.signals, on_compile=on_compile), recording
     if recording is None or recording.signals == what.patterns:
         return what, recording or what.recording
-    from robodyn.computation.simulation.run_functions import choose_signals
+    from .run_functions import choose_signals
 
     there = {info.name for info in what.recorded}
     if any(system.signal_names[k] not in there for k in choose_signals(system, recording.signals)):

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.base.records import dataclass
 from robodyn.base.symbolic import to_column
 from robodyn.computation.assembly.system import System
 from robodyn.computation.results import Run
-from robodyn.computation.simulation.certificate import check_start_limits
-from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.description.model import Scenario
 from robodyn.description.model.numbers import check_finite
 from robodyn.description.model.scenario import check_orientations, vector_parts
 
+from .certificate import check_start_limits
+from .compiled import CompiledSystem
+
 if TYPE_CHECKING:
-    from robodyn.computation.simulation.equilibrium import Balance
+    from .equilibrium import Balance
 
 LEFT = 1e-6
 """How much of the residual of all equations, those left out too, may be left [m or rad]."""
@@ -77,12 +78,12 @@ def search_start(system: System, values: np.ndarray, balance: Balance | None = N
     parameters = dict(zip(system.places, values.tolist(), strict=True))
     described = x
     if system.scenario.initialisation == "at_rest":
-        from robodyn.computation.simulation.equilibrium import find_equilibrium
+        from .equilibrium import find_equilibrium
 
         rest = find_equilibrium(system, parameters=parameters, balance=balance)
         x, m = rest.x, rest.m
     else:
-        from robodyn.computation.simulation.loop_assembly import close_constraints
+        from .loop_assembly import close_constraints
 
         x = close_constraints(system, parameters=parameters).require().x
         _check_left_out(system, x, m, values)
@@ -177,7 +178,8 @@ def make_ready(scenario: Scenario, begins: bool = True) -> tuple[System, Found |
         ModelError: with every problem.
     """
     from robodyn.computation.assembly import assemble
-    from robodyn.computation.simulation.run_functions import check_operations
+
+    from .run_functions import check_operations
 
     system = assemble(scenario)
     check_operations(system)

@@ -13,7 +13,7 @@ from typing import Any, cast
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.base.symbolic import to_column, where
 from robodyn.base.symbolic.elimination import eliminate_sparse, factorise_sparse
 from robodyn.base.symbolic.tables import node_operation

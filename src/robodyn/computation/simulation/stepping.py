@@ -20,9 +20,8 @@ from typing import Any, NamedTuple, TypeVar
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList, report_progress
 from robodyn.base.symbolic import tables
-from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import Ending
 from robodyn.computation.engine import EngineRecording, ResumableRun, Status
@@ -38,7 +37,9 @@ from robodyn.computation.native import (
 )
 from robodyn.computation.results import Outcome, OutcomeKind
 from robodyn.computation.results.signal import Booleans, Floats
-from robodyn.computation.simulation.batch import (
+from robodyn.description.model import Solver
+
+from .batch import (
     BatchRunner,
     PythonCalls,
     RunInputs,
@@ -46,12 +47,11 @@ from robodyn.computation.simulation.batch import (
     make_pack,
     why_no_lanes,
 )
-from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.outcomes import describe_failure, describe_outcome, describe_stop
-from robodyn.computation.simulation.rollout import STEPS
-from robodyn.computation.simulation.run_functions import LANES, MORE_LANES, choose_signals, is_due, plan_ticks
-from robodyn.computation.simulation.step_equations import FUSED_STEPS
-from robodyn.description.model import Solver
+from .compiled import CompiledSystem
+from .outcomes import describe_failure, describe_outcome, describe_stop
+from .rollout import STEPS
+from .run_functions import LANES, MORE_LANES, choose_signals, is_due, plan_ticks
+from .step_equations import FUSED_STEPS
 
 T = TypeVar("T")
 Columns = Mapping[str, Floats]

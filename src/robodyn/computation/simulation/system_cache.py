@@ -24,9 +24,10 @@ from typing import Any
 
 from robodyn.computation.native import cache
 from robodyn.computation.native.machine import circumstances, optimisation
-from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.recording import package_versions
 from robodyn.description.model import Scenario, Solver
+
+from .compiled import CompiledSystem
+from .recording import package_versions
 
 OWN = ("robodyn", "robodyn_studies")
 """Packages whose sources are part of the name: their functions depend on nothing else."""
@@ -71,7 +72,8 @@ def _compile(
     from dataclasses import replace
 
     from robodyn.computation.assembly import assemble
-    from robodyn.computation.simulation.run_functions import compile_system
+
+    from .run_functions import compile_system
 
     system = assemble(scenario, signals=signals)
     return replace(compile_system(system, solver, signals=signals, on_compile=on_compile), once=True)

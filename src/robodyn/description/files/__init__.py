@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from robodyn.base.lazy import load_when_used
+from robodyn.base import load_when_used
 
 if TYPE_CHECKING:
     from .laws_of_files import read_reference

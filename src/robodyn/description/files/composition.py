@@ -19,12 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.description.files.mechanism_tables import BODIES
-from robodyn.description.files.path_forms import PATHS
-from robodyn.description.files.reading import choose, forms_of, key_of
-from robodyn.description.files.robot_files import ROBOT_KEYS, robot_tables
-from robodyn.description.files.table import TomlTable, entries_of, leaves_of, load_toml
+from robodyn.base import Flaw, FlawList, ModelError, nearest
 from robodyn.description.model import FormulaSignal, Scenario
 from robodyn.description.model.description import Description
 from robodyn.description.model.formula import FormulaError, rename_signals
@@ -41,6 +36,12 @@ from robodyn.description.model.kinds import (
 )
 from robodyn.description.model.numbers import check_name
 from robodyn.description.structures.beams import SECTIONS, SectionPart
+
+from .mechanism_tables import BODIES
+from .path_forms import PATHS
+from .reading import choose, forms_of, key_of
+from .robot_files import ROBOT_KEYS, robot_tables
+from .table import TomlTable, entries_of, leaves_of, load_toml
 
 # --------------------------------------------------------------------------------------------------
 # Tables at the top of a scenario's file: which hold named parts, and which name parts? As the descriptions declare.

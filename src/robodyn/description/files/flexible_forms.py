@@ -12,10 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, ModelError, nearest
+from robodyn.base import FlawList, ModelError, nearest
 from robodyn.base.untrusted import MEGABYTE, Unreadable, parse_json, read_archive, read_array, read_bytes, read_text
-from robodyn.description.files.reading import FORMS, VALUES, TableReader
-from robodyn.description.files.table import FAILED, TomlTable
 from robodyn.description.model import FlexibleBody
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import (
@@ -36,6 +34,9 @@ from robodyn.description.model.numbers import XYZ, Floats, check_vector
 from robodyn.description.structures import DIRECTIONS, Element, Particles, Reduction, beam, frame, modal_body
 from robodyn.description.structures.beams import SECTIONS, Section, SectionPart, section
 from robodyn.description.structures.bodies import check_element, check_modes, check_size
+
+from .reading import FORMS, VALUES, TableReader
+from .table import FAILED, TomlTable
 
 # --------------------------------------------------------------------------------------------------
 # Sections of beams in files: tables with names, which beams pick from, or the table of one in its place.

@@ -19,18 +19,18 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, ModelError, nearest
-from robodyn.base.untrusted import Unreadable
-from robodyn.description.files.network_files import NetworkFile
-from robodyn.description.files.samples import read_samples
-from robodyn.description.files.table import FAILED, TomlTable
+from robodyn.base import FlawList, ModelError, Unreadable, nearest
 from robodyn.description.laws.recorded import ENDS, INTERPOLATIONS, RecordedReference
 from robodyn.description.laws.trained_network import TrainedNetwork
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import choice, text
 
+from .network_files import NetworkFile
+from .samples import read_samples
+from .table import FAILED, TomlTable
+
 if TYPE_CHECKING:
-    from robodyn.description.files.reading import TableReader
+    from .reading import TableReader
 
 _FILES: MutableMapping[Any, tuple[Path, str]] = WeakKeyDictionary()
 """Files of laws and names in them, of functions that were loaded from there."""

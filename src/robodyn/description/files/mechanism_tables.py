@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from robodyn.base.errors import FlawList, nearest, refuse, refuse_word
+from robodyn.base import FlawList, nearest, refuse, refuse_word
 from robodyn.base.records import dataclass
 from robodyn.base.spatial import Pose, about_axis
-from robodyn.description.files.flexible_forms import FLEXIBLE, read_sections
-from robodyn.description.files.reading import FORMS, TableReader
-from robodyn.description.files.table import FAILED, TomlTable, attempt
 from robodyn.description.model import GROUND, Body, FlexibleBody, Freedom, Joint, Mechanism, Point
 from robodyn.description.model.body import check_attachments
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import X_AXIS, Z_AXIS, choice, declare_as, part_name, quantity, reference
 from robodyn.description.model.joint import KINDS, POSITION, name_axes
 from robodyn.description.model.mechanism import check_topology
+
+from .flexible_forms import FLEXIBLE, read_sections
+from .reading import FORMS, TableReader
+from .table import FAILED, TomlTable, attempt
 
 # --------------------------------------------------------------------------------------------------
 # Denavit-Hartenberg tables: how does one become a mechanism?

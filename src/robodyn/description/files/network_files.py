@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, refuse
+from robodyn.base import FlawList, refuse
 from robodyn.base.untrusted import MEGABYTE, read_bytes
 from robodyn.description.laws.trained_network import OPERATIONS, Feature, NetworkOperation, TrainedNetwork
 from robodyn.description.model.description import Description

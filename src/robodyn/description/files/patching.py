@@ -8,15 +8,15 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
-from robodyn.base.units import known_unit
-from robodyn.description.files.composition import GROUPS, Composed, load_composed, merge_tables
-from robodyn.description.files.scenario_file import ScenarioFile, read_scenario
-from robodyn.description.files.units import is_quantity, split_quantity
-from robodyn.description.files.writing import scenario_tables, tables_text
+from robodyn.base import Flaw, FlawList, ModelError, known_unit, refuse
 from robodyn.description.model import Scenario
 from robodyn.description.model.numbers import XYZ
 from robodyn.description.model.scenario import ORIENTATION
+
+from .composition import GROUPS, Composed, load_composed, merge_tables
+from .scenario_file import ScenarioFile, read_scenario
+from .units import is_quantity, split_quantity
+from .writing import scenario_tables, tables_text
 
 # --------------------------------------------------------------------------------------------------
 # Units of a file's numbers: in which were they given? A number without a unit means SI, wherever it is given.

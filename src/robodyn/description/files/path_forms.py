@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.description import paths
-from robodyn.description.files.reading import TableReader
-from robodyn.description.files.table import FAILED, TomlTable, attempt
 from robodyn.description.model import Block, Machine, Mechanism
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import (
@@ -33,6 +31,9 @@ from robodyn.description.model.fields import (
 )
 from robodyn.description.model.interface import ROTATION
 from robodyn.description.model.numbers import Floats, Rows
+
+from .reading import TableReader
+from .table import FAILED, TomlTable, attempt
 
 if TYPE_CHECKING:
     from robodyn.description.paths import CartesianPath, JointPath

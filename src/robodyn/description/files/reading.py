@@ -11,12 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base import Flaw, FlawList, ModelError, fill_unit, known_unit, nearest
 from robodyn.base.spatial import from_quaternion, from_rpy
-from robodyn.base.units import fill_unit, known_unit
-from robodyn.description.files.laws_of_files import LAWS_OF_DATA, load_function, read_law_of_data
-from robodyn.description.files.table import FAILED, TomlTable
-from robodyn.description.files.units import LINEAR, ROTARY, is_quantity, split_quantity
 from robodyn.description.model import Event, FormulaSignal, kinds
 from robodyn.description.model.body import TENSOR, InertiaEntries
 from robodyn.description.model.coordinate import common_unit
@@ -26,6 +22,10 @@ from robodyn.description.model.fields import EMPTY, declare_as, numbers, part_na
 from robodyn.description.model.kinds import FieldKind
 from robodyn.description.model.rules import units_of
 from robodyn.description.model.scenario import list_unit
+
+from .laws_of_files import LAWS_OF_DATA, load_function, read_law_of_data
+from .table import FAILED, TomlTable
+from .units import LINEAR, ROTARY, is_quantity, split_quantity
 
 # --------------------------------------------------------------------------------------------------
 # Forms of files: descriptions that a file gives in another way than Python does, and what is made of them.

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base.atomic import write_file
-from robodyn.base.errors import Flaw, FlawList, ModelError
-from robodyn.base.untrusted import parse_toml
-from robodyn.description.files.writing import scenario_tables, tables_text
+from robodyn.base import Flaw, FlawList, ModelError, parse_toml, write_file
+
+from .writing import scenario_tables, tables_text
 
 if TYPE_CHECKING:
     from robodyn.description.robots import Robot

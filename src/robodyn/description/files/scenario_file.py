@@ -7,15 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from robodyn.base.atomic import write_file
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base import Flaw, FlawList, ModelError, nearest, write_file
 from robodyn.base.records import dataclass
-from robodyn.description.files.composition import Composed, load_composed
-from robodyn.description.files.mechanism_tables import Declared, read_mechanism
-from robodyn.description.files.path_forms import read_path
-from robodyn.description.files.reading import TableReader, spell
-from robodyn.description.files.table import FAILED, TomlTable
-from robodyn.description.files.writing import tables_text, write_scenario
 from robodyn.description.model import Freedom, Machine, Scenario, ScenarioSequence
 from robodyn.description.model.coordinate import COORDINATES, coordinate_unit
 from robodyn.description.model.machine import (
@@ -33,6 +26,13 @@ from robodyn.description.model.scenario import (
     state_units,
     vector_units,
 )
+
+from .composition import Composed, load_composed
+from .mechanism_tables import Declared, read_mechanism
+from .path_forms import read_path
+from .reading import TableReader, spell
+from .table import FAILED, TomlTable
+from .writing import tables_text, write_scenario
 
 
 def read_scenario(path: str | Path, text: str | None = None) -> Scenario:

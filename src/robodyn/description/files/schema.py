@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from robodyn.description.files.composition import GROUPS
-from robodyn.description.files.flexible_forms import ListOfTables, NodePlaces
-from robodyn.description.files.laws_of_files import LAWS_OF_DATA
-from robodyn.description.files.mechanism_tables import CONVENTIONS, RowForm
-from robodyn.description.files.reading import forms_of, is_required, key_of, marked_words
 from robodyn.description.laws import known_laws
 from robodyn.description.model import Block, Scenario, kinds
 from robodyn.description.model.body import TENSOR, InertiaEntries
@@ -17,6 +12,12 @@ from robodyn.description.model.description import Description
 from robodyn.description.model.kinds import FieldKind
 from robodyn.description.robots import BASES
 from robodyn.description.structures.beams import SectionPart
+
+from .composition import GROUPS
+from .flexible_forms import ListOfTables, NodePlaces
+from .laws_of_files import LAWS_OF_DATA
+from .mechanism_tables import CONVENTIONS, RowForm
+from .reading import forms_of, is_required, key_of, marked_words
 
 Schema = dict[str, Any]
 STRING, BOOLEAN = {"type": "string"}, {"type": "boolean"}

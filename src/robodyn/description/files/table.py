@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.base.units import UnitError
+from robodyn.base import Flaw, FlawList, ModelError, UnitError, nearest
 from robodyn.base.untrusted import MEGABYTE, Unreadable, parse_toml, read_text
-from robodyn.description.files.units import read_quantity
+
+from .units import read_quantity
 
 MOST_BYTES = 4 * MEGABYTE
 """Of a TOML file; more data stand in files of their own."""

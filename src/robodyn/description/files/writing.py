@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from robodyn.base.atomic import write_file
-from robodyn.base.errors import FlawList
-from robodyn.description.files.laws_of_files import name_function, written_form
-from robodyn.description.files.path_forms import path_tables
-from robodyn.description.files.reading import form_of, key_of, marked_words
+from robodyn.base import FlawList, write_file
 from robodyn.description.model import Event, Scenario, kinds
 from robodyn.description.model.description import Description
 from robodyn.description.model.kinds import Vector
+
+from .laws_of_files import name_function, written_form
+from .path_forms import path_tables
+from .reading import form_of, key_of, marked_words
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 WIDTH = 120

@@ -1,6 +1,6 @@
 """Frozen descriptions that check themselves: what a machine and a scenario are."""
 
-from robodyn.base.lazy import imported_names
+from robodyn.base import imported_names
 
 from .block import Block
 from .body import (

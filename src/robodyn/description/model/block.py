@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any, Self
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.description.laws import Argument, LawInfo, arguments_of, info_of
-from robodyn.description.model.control_model import ControlModel
-from robodyn.description.model.description import Description
-from robodyn.description.model.fields import (
+
+from .control_model import ControlModel
+from .description import Description
+from .fields import (
     EMPTY,
     child,
     flag,
@@ -22,9 +23,9 @@ from robodyn.description.model.fields import (
     reference_map,
     text,
 )
-from robodyn.description.model.kinds import NumberMap
-from robodyn.description.model.numbers import FrozenDict, Number, as_floats
-from robodyn.description.model.rules import check_law, check_parameters, find_law
+from .kinds import NumberMap
+from .numbers import FrozenDict, Number, as_floats
+from .rules import check_law, check_parameters, find_law
 
 SHORTEST_TIME, LONGEST_TIME = 1e-9, 1e9
 """Periods, offsets and delays of sampled blocks [s]: they are counted in whole numbers of a base period."""

@@ -11,9 +11,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
-from robodyn.description.model.description import Description
-from robodyn.description.model.fields import (
+from robodyn.base import FlawList, nearest
+
+from .description import Description
+from .fields import (
     IDENTITY,
     Y_AXIS,
     Z_AXIS,
@@ -32,9 +33,9 @@ from robodyn.description.model.fields import (
     unit_vector,
     vector,
 )
-from robodyn.description.model.joint import Freedom, Point
-from robodyn.description.model.kinds import NameMap, Vector
-from robodyn.description.model.numbers import Floats, Rows, as_floats
+from .joint import Freedom, Point
+from .kinds import NameMap, Vector
+from .numbers import Floats, Rows, as_floats
 
 # --------------------------------------------------------------------------------------------------
 # Shapes of contacts: what can touch, and what can be touched? All hang on named points.

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
-from robodyn.description.model.description import Description
-from robodyn.description.model.fields import (
+from robodyn.base import FlawList
+
+from .description import Description
+from .fields import (
     IDENTITY,
     Y_AXIS,
     Z_AXIS,
@@ -32,8 +33,8 @@ from robodyn.description.model.fields import (
     weights,
     whole_number,
 )
-from robodyn.description.model.kinds import WORLD
-from robodyn.description.model.numbers import Floats, Rows, as_floats
+from .kinds import WORLD
+from .numbers import Floats, Rows, as_floats
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -6,13 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base import FlawList, nearest
 from robodyn.description.laws import info_of
-from robodyn.description.model.body import Ball, Box, HeightField, Plane, Rim, Touched, Touching
-from robodyn.description.model.description import Description
-from robodyn.description.model.fields import EMPTY, child, declare_as, law_or_name, numbers, part_name, quantity, vector
-from robodyn.description.model.numbers import Floats, FrozenDict, as_floats, check_finite
-from robodyn.description.model.rules import check_law, check_parameters, find_law
+
+from .body import Ball, Box, HeightField, Plane, Rim, Touched, Touching
+from .description import Description
+from .fields import EMPTY, child, declare_as, law_or_name, numbers, part_name, quantity, vector
+from .numbers import Floats, FrozenDict, as_floats, check_finite
+from .rules import check_law, check_parameters, find_law
 
 # --------------------------------------------------------------------------------------------------
 # Obstacles: what stands in the robot's way? Boxes that pictures show; laws and events decide what they do.

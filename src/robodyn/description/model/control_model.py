@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.base.records import dataclass
-from robodyn.description.model.description import Description
-from robodyn.description.model.fields import EMPTY, choice, flag, part_name, quantity, references, vector, weights
-from robodyn.description.model.numbers import XYZ, Floats
+
+from .description import Description
+from .fields import EMPTY, choice, flag, part_name, quantity, references, vector, weights
+from .numbers import XYZ, Floats
 
 # --------------------------------------------------------------------------------------------------
 # Task of a control model: which positions and rotations does a law in task coordinates control, by name?

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
-from robodyn.description.model.constraint import LinearConstraint, check_ends
-from robodyn.description.model.description import Description
-from robodyn.description.model.fields import (
+from robodyn.base import FlawList, nearest
+
+from .constraint import LinearConstraint, check_ends
+from .description import Description
+from .fields import (
     X_AXIS,
     Z_AXIS,
     choice,
@@ -24,9 +25,9 @@ from robodyn.description.model.fields import (
     vector,
     weights,
 )
-from robodyn.description.model.joint import Joint, Mimic
-from robodyn.description.model.kinds import WORLD, Vector
-from robodyn.description.model.numbers import Floats
+from .joint import Joint, Mimic
+from .kinds import WORLD, Vector
+from .numbers import Floats
 
 # --------------------------------------------------------------------------------------------------
 # Coordinates: along which lengths and angles of a mechanism can forces act? Named scalars s(q).

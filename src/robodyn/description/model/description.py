@@ -9,11 +9,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, dataclass_transform
 
-from robodyn.base.errors import Flaw, FlawList
+from robodyn.base import Flaw, FlawList
 from robodyn.base.records import make_record
 from robodyn.description.model import fields as f
-from robodyn.description.model.kinds import FieldKind, NameMap, NumberMap
-from robodyn.description.model.numbers import Number
+
+from .kinds import FieldKind, NameMap, NumberMap
+from .numbers import Number
 
 if TYPE_CHECKING:
     from robodyn.base.spatial import Pose

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.base.records import dataclass
-from robodyn.description.model.description import Description
-from robodyn.description.model.fields import (
+
+from .description import Description
+from .fields import (
     EMPTY,
     choice,
     flag,
@@ -19,7 +20,7 @@ from robodyn.description.model.fields import (
     reference,
     reference_map,
 )
-from robodyn.description.model.numbers import FrozenDict
+from .numbers import FrozenDict
 
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 

@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from robodyn.description.model import kinds
-from robodyn.description.model.kinds import Bounds, FieldKind
-from robodyn.description.model.numbers import XYZ, FrozenDict
+
+from .kinds import Bounds, FieldKind
+from .numbers import XYZ, FrozenDict
 
 MISSING: Any = dataclasses.MISSING
 ZERO = (0.0, 0.0, 0.0)

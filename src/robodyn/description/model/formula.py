@@ -25,13 +25,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from robodyn.base import FlawList, nearest
 from robodyn.base import symbolic as sym
-from robodyn.base.errors import FlawList, nearest
 from robodyn.base.records import dataclass
 from robodyn.base.units import COHERENT, UnitError, UnitOfMeasure, known_unit, parse_unit
-from robodyn.description.model.description import Description
-from robodyn.description.model.fields import EMPTY, numbers, part_name, text, text_map
-from robodyn.description.model.kinds import NameMap
+
+from .description import Description
+from .fields import EMPTY, numbers, part_name, text, text_map
+from .kinds import NameMap
 
 LONGEST, DEEPEST, MOST_PARTS = 1000, 40, 300
 """Letters of a formula, operations within operations, and numbers, names and operations together."""

@@ -15,11 +15,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Self
 
-from robodyn.base.errors import FlawList
-from robodyn.description.model.description import Description
-from robodyn.description.model.fields import EMPTY, choice, flag, numbers, part_name, quantities, reference, texts
-from robodyn.description.model.kinds import NumberMap
-from robodyn.description.model.numbers import XYZ, Floats, Number
+from robodyn.base import FlawList
+
+from .description import Description
+from .fields import EMPTY, choice, flag, numbers, part_name, quantities, reference, texts
+from .kinds import NumberMap
+from .numbers import XYZ, Floats, Number
 
 TAKES = ("force", "motion", "model")
 ROTATION = ("rx", "ry", "rz")

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.base.records import dataclass
 from robodyn.base.spatial import perpendicular_to
 from robodyn.base.symbolic import absolute
-from robodyn.description.model.block import JointBlock
-from robodyn.description.model.description import Description
-from robodyn.description.model.fields import (
+
+from .block import JointBlock
+from .description import Description
+from .fields import (
     IDENTITY,
     Z_AXIS,
     ZERO,
@@ -27,8 +28,8 @@ from robodyn.description.model.fields import (
     text,
     unit_vector,
 )
-from robodyn.description.model.fields import child as description
-from robodyn.description.model.numbers import XYZ, Floats, Rows, as_floats
+from .fields import child as description
+from .numbers import XYZ, Floats, Rows, as_floats
 
 # --------------------------------------------------------------------------------------------------
 # Limits of joints: which quantity does each bound, and how far is a value beyond it?

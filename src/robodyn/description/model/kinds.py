@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base import FlawList, nearest
 from robodyn.base.records import dataclass
-from robodyn.description.model.numbers import (
+
+from .numbers import (
     LEAST,
     FrozenDict,
     Number,
@@ -29,11 +30,12 @@ from robodyn.description.model.numbers import (
     check_texts,
     check_vector,
 )
-from robodyn.description.model.rules import find_law, units_of
+from .rules import find_law, units_of
 
 if TYPE_CHECKING:
     from robodyn.base.spatial import Pose
-    from robodyn.description.model.description import Description
+
+    from .description import Description
 
 NumberMap = Callable[[Number], float]
 """A named number -> its value, or a new one."""

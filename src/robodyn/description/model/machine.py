@@ -11,15 +11,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
-from robodyn.base.lazy import Displayed
+from robodyn.base import Displayed, FlawList, nearest
 from robodyn.base.spatial import Pose
-from robodyn.description.model.block import Block
-from robodyn.description.model.body import Body
-from robodyn.description.model.constraint import CONSTRAINTS, Constraint
-from robodyn.description.model.contact import CONTACTS, AnyContact, RigidContact
-from robodyn.description.model.control_model import StateController
-from robodyn.description.model.coordinate import (
+
+from .block import Block
+from .body import Body
+from .constraint import CONSTRAINTS, Constraint
+from .contact import CONTACTS, AnyContact, RigidContact
+from .control_model import StateController
+from .coordinate import (
     COORDINATES,
     Coordinate,
     Distance,
@@ -29,9 +29,9 @@ from robodyn.description.model.coordinate import (
     TriangleLength,
     mimic_constraints,
 )
-from robodyn.description.model.description import Description, Rename
-from robodyn.description.model.event import Delay
-from robodyn.description.model.fields import (
+from .description import Description, Rename
+from .event import Delay
+from .fields import (
     ZERO,
     child,
     children,
@@ -42,12 +42,12 @@ from robodyn.description.model.fields import (
     texts,
     vector,
 )
-from robodyn.description.model.formula import FormulaSignal
-from robodyn.description.model.interface import Interface
-from robodyn.description.model.joint import GROUND, SINGLE, Joint
-from robodyn.description.model.kinds import WORLD, Children
-from robodyn.description.model.mechanism import Mechanism
-from robodyn.description.model.numbers import XYZ, Floats, check_distinct, check_name
+from .formula import FormulaSignal
+from .interface import Interface
+from .joint import GROUND, SINGLE, Joint
+from .kinds import WORLD, Children
+from .mechanism import Mechanism
+from .numbers import XYZ, Floats, check_distinct, check_name
 
 # --------------------------------------------------------------------------------------------------
 # Machines: what is one? A mechanism with its drives, friction, sensors and controllers, and loads on it.

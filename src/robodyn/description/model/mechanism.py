@@ -7,14 +7,15 @@ from collections import Counter
 from functools import cached_property
 from typing import Any
 
-from robodyn.base.errors import FlawList, nearest
-from robodyn.description.model.body import Body, FlexibleBody, check_attachments
-from robodyn.description.model.coordinate import check_mimics
-from robodyn.description.model.description import Description
-from robodyn.description.model.fields import children, part_name, vector
-from robodyn.description.model.joint import GROUND, Freedom, Joint, Point
-from robodyn.description.model.kinds import FieldKind
-from robodyn.description.model.numbers import Floats, check_distinct
+from robodyn.base import FlawList, nearest
+
+from .body import Body, FlexibleBody, check_attachments
+from .coordinate import check_mimics
+from .description import Description
+from .fields import children, part_name, vector
+from .joint import GROUND, Freedom, Joint, Point
+from .kinds import FieldKind
+from .numbers import Floats, check_distinct
 
 
 class Mechanism(Description):

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.base.records import dataclass
 
 LARGEST, LEAST = 1e30, 1e-100

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base import FlawList, nearest
 from robodyn.description.laws import RULES, Argument, LawInfo, arguments_of, info_of, known_laws
-from robodyn.description.model.numbers import LEAST
+
+from .numbers import LEAST
 
 
 def find_law(law: Any) -> Callable[..., Any] | None:

@@ -10,16 +10,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
-from robodyn.base.lazy import Displayed
+from robodyn.base import Displayed, FlawList, nearest
 from robodyn.base.spatial import quaternion_from_rpy
-from robodyn.description.model.block import Block
-from robodyn.description.model.constraint import ConstraintMethod
-from robodyn.description.model.contact import Obstacle
-from robodyn.description.model.coordinate import check_starts, follow
-from robodyn.description.model.description import Description
-from robodyn.description.model.event import Event
-from robodyn.description.model.fields import (
+
+from .block import Block
+from .constraint import ConstraintMethod
+from .contact import Obstacle
+from .coordinate import check_starts, follow
+from .description import Description
+from .event import Event
+from .fields import (
     EMPTY,
     child,
     children,
@@ -33,10 +33,10 @@ from robodyn.description.model.fields import (
     vector,
     whole_number,
 )
-from robodyn.description.model.joint import Freedom, Joint
-from robodyn.description.model.machine import Machine
-from robodyn.description.model.numbers import Floats, FrozenDict, Number, check_distinct, check_finite
-from robodyn.description.model.solver import Solver
+from .joint import Freedom, Joint
+from .machine import Machine
+from .numbers import Floats, FrozenDict, Number, check_distinct, check_finite
+from .solver import Solver
 
 # --------------------------------------------------------------------------------------------------
 # Recording: what is kept of a run?

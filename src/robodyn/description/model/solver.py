@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.base.records import dataclass
-from robodyn.description.model.description import Description
-from robodyn.description.model.fields import choice, quantity, whole_number
+
+from .description import Description
+from .fields import choice, quantity, whole_number
 
 ADAPTIVE_ONLY = ("rtol", "atol", "max_step", "min_step")
 """Settings of the control of steps by their error."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base import FlawList, nearest
 from robodyn.base.records import dataclass
 from robodyn.base.spatial import Pose, skew
 from robodyn.description.model import GROUND, Joint, Mechanism

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, refuse
+from robodyn.base import Flaw, FlawList, refuse
 from robodyn.base.records import dataclass
 from robodyn.base.spatial import about_axis, clean_rotation, from_matrix
 from robodyn.description.model.kinds import Bounds

@@ -14,10 +14,11 @@ from robodyn.base import symbolic as sym
 from robodyn.description.laws import LawInfo
 from robodyn.description.model import Block, Mechanism
 from robodyn.description.model.numbers import as_floats
-from robodyn.description.paths.arm import SerialArm, build_arm
-from robodyn.description.paths.cartesian import CartesianPath, Line
-from robodyn.description.paths.planning import pose_at
-from robodyn.description.paths.reference import JointTable, Rows, look_up, make_table
+
+from .arm import SerialArm, build_arm
+from .cartesian import CartesianPath, Line
+from .planning import pose_at
+from .reference import JointTable, Rows, look_up, make_table
 
 PIECES = 64
 """Intervals of the table in a curved piece of the path: an arc of a whole turn is met to 1e-10 of its radius."""

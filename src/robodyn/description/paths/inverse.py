@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import refuse
+from robodyn.base import refuse
 from robodyn.base.records import dataclass
-from robodyn.description.paths.arm import SerialArm, jacobian
-from robodyn.description.paths.cartesian import rotation_vector
+
+from .arm import SerialArm, jacobian
+from .cartesian import rotation_vector
 
 # --------------------------------------------------------------------------------------------------
 # Newton's method on the pose error: which joint positions near given ones bring the tool exactly to a pose?

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
-from robodyn.base.numerics import bisect
+from robodyn.base import FlawList, bisect
 from robodyn.base.records import dataclass
 from robodyn.description.laws.speed_profile import travel
 from robodyn.description.model import GROUND, Joint, Mechanism
 from robodyn.description.model.kinds import Bounds
 from robodyn.description.model.numbers import check_finite, check_vector
-from robodyn.description.paths.arm import DIRECTIONS, PlacedArm, SerialArm, build_arm, jacobian, jacobian_rate
-from robodyn.description.paths.cartesian import CartesianPath, PathMotion
-from robodyn.description.paths.inverse import (
+
+from .arm import DIRECTIONS, PlacedArm, SerialArm, build_arm, jacobian, jacobian_rate
+from .cartesian import CartesianPath, PathMotion
+from .inverse import (
     SINGULAR_SHARE,
     approach,
     find_branches,
@@ -26,7 +26,7 @@ from robodyn.description.paths.inverse import (
     refine,
     solve_rates,
 )
-from robodyn.description.paths.reference import JointPath, JointTable, PathRequest, make_table
+from .reference import JointPath, JointTable, PathRequest, make_table
 
 # --------------------------------------------------------------------------------------------------
 # Redundancy resolution: which of the joint positions that meet a pose does an arm with joints to spare take?

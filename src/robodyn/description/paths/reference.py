@@ -18,7 +18,8 @@ from robodyn.description.laws.references import number_motions
 from robodyn.description.laws.speed_profile import Phase, plan_legs, time_at, travel
 from robodyn.description.model import Block
 from robodyn.description.model.numbers import as_floats
-from robodyn.description.paths.cartesian import CartesianPath
+
+from .cartesian import CartesianPath
 
 # --------------------------------------------------------------------------------------------------
 # Joint-space path: where are the joints, and how do they change, at arc length s of a planned path?

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from robodyn.base.errors import Flaw, ModelError, refuse_word
-from robodyn.base.untrusted import Unreadable
+from robodyn.base import Flaw, ModelError, Unreadable, refuse_word
 from robodyn.description.model import Machine
-from robodyn.description.robots.building import Robot, RobotDraft, build_machine
-from robodyn.description.robots.links import MeshFiles, copy_meshes
-from robodyn.description.robots.sdf import read_sdf
-from robodyn.description.robots.urdf import read_urdf
-from robodyn.description.robots.writing import export_robot
-from robodyn.description.robots.xml_tree import (
+
+from .building import Robot, RobotDraft, build_machine
+from .links import MeshFiles, copy_meshes
+from .sdf import read_sdf
+from .urdf import read_urdf
+from .writing import export_robot
+from .xml_tree import (
     CONVERTED,
     BalanceSheet,
     XmlElement,
@@ -99,7 +99,7 @@ def _read(root: XmlElement, path: Path, base: str | None, search: Sequence[str |
     if root.tag in ("sdf", "gazebo"):
         return read_sdf(root, meshes, base)
     if root.tag == "mujoco":
-        from robodyn.description.robots.mjcf import read_mjcf
+        from .mjcf import read_mjcf
 
         return read_mjcf(root, path, meshes)
     raise Unreadable(f"has the root element <{root.tag[:80]}>: {FORMATS}")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, ModelError, nearest
+from robodyn.base import FlawList, ModelError, nearest
 from robodyn.base.spatial import Pose, about_axis
 from robodyn.description.model import (
     Block,
@@ -34,7 +34,8 @@ from robodyn.description.model.body import Look
 from robodyn.description.model.constraint import Constraint
 from robodyn.description.model.joint import GROUND, SINGLE
 from robodyn.description.model.numbers import NAME, as_floats
-from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, BalanceSheet, XmlElement
+
+from .xml_tree import CHOICE, CONVERTED, BalanceSheet, XmlElement
 
 # --------------------------------------------------------------------------------------------------
 # Robot drafts: what does a robot file say, before it is a machine? Links, joints, what belongs to them, and names.

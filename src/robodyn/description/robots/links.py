@@ -11,14 +11,15 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, ModelError
+from robodyn.base import FlawList, ModelError
 from robodyn.base.spatial import Pose, from_quaternion, from_rpy
 from robodyn.base.untrusted import MEGABYTE, MOST_OF_A_MESH
 from robodyn.description.model import Machine
 from robodyn.description.model.body import MESHES, BoxLook, CapsuleLook, CylinderLook, Look, MeshLook, SphereLook
 from robodyn.description.model.numbers import as_floats
-from robodyn.description.robots.building import JointDraft, LinkDraft, distinct, rotated_inertia, usable_name
-from robodyn.description.robots.xml_tree import CONVERTED, NOT_DRAWN, READ, UNUSED, XmlElement
+
+from .building import JointDraft, LinkDraft, distinct, rotated_inertia, usable_name
+from .xml_tree import CONVERTED, NOT_DRAWN, READ, UNUSED, XmlElement
 
 # --------------------------------------------------------------------------------------------------
 # Shapes of robot files: which look is drawn for a box, cylinder, sphere, capsule or mesh?

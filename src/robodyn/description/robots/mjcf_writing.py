@@ -22,10 +22,11 @@ from robodyn.description.model import (
 )
 from robodyn.description.model.body import Look, MeshLook, tensor_of
 from robodyn.description.model.joint import GROUND, Freedom
-from robodyn.description.robots.building import distinct
-from robodyn.description.robots.links import rgb_of
-from robodyn.description.robots.mjcf import HIDDEN
-from robodyn.description.robots.writing import (
+
+from .building import distinct
+from .links import rgb_of
+from .mjcf import HIDDEN
+from .writing import (
     PLACE,
     SIZES,
     JointEffects,
@@ -34,7 +35,7 @@ from robodyn.description.robots.writing import (
     number_text,
     pose_of,
 )
-from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED
+from .xml_tree import CHOICE, CONVERTED, READ, UNUSED
 
 WORLD = "world"
 ROUNDING = 1e-13

@@ -17,15 +17,16 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest, refuse
+from robodyn.base import FlawList, nearest, refuse
 from robodyn.base.spatial import Pose
 from robodyn.description.model import Body, Joint, LinearConstraint, Machine, Mechanism, Point, Scenario
 from robodyn.description.model.body import FlexibleBody, Look, MeshLook, tensor_of
 from robodyn.description.model.description import Description
 from robodyn.description.model.joint import GROUND, SINGLE, Freedom
-from robodyn.description.robots.building import distinct, usable_name
-from robodyn.description.robots.links import INERTIA
-from robodyn.description.robots.xml_tree import (
+
+from .building import distinct, usable_name
+from .links import INERTIA
+from .xml_tree import (
     CHOICE,
     CONVERTED,
     READ,
@@ -508,9 +509,9 @@ def export_robot(scenario: Scenario, path: str | Path, to: str, without: Sequenc
     Raises:
         ModelError: with every joint, body and constraint that moves and that the format cannot hold.
     """
-    from robodyn.description.robots.mjcf_writing import MjcfWriter
-    from robodyn.description.robots.sdf import SdfWriter
-    from robodyn.description.robots.urdf import UrdfWriter
+    from .mjcf_writing import MjcfWriter
+    from .sdf import SdfWriter
+    from .urdf import UrdfWriter
 
     writers: dict[str, type[RobotWriter]] = {"urdf": UrdfWriter, "sdf": SdfWriter, "mjcf": MjcfWriter}
     return writers[to](scenario, Path(path), without).write()

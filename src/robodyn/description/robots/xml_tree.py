@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.base.untrusted import MEGABYTE, Unreadable, read_bytes
 
 MOST_BYTES, MOST_ELEMENTS, MOST_NESTED = 32 * MEGABYTE, 200_000, 64

@@ -1,6 +1,6 @@
 """Finite elements of beams: flexible bodies from beams, frames of beams and given modal data."""
 
-from robodyn.base.lazy import imported_names
+from robodyn.base import imported_names
 
 from .beams import Element, Section
 from .bodies import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.base.records import dataclass
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import MISSING, Z_AXIS, declare, declare_as, quantity, text, vector, whole_number

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
+from robodyn.base import Flaw, FlawList, ModelError, nearest, refuse
 from robodyn.base.records import dataclass
 from robodyn.description.model import Body, BodyNode, FlexibleBody, ModalInertia
 from robodyn.description.model.body import NEAR, TRIANGLE_TOLERANCE, tensor_of
@@ -16,7 +16,8 @@ from robodyn.description.model.description import Description
 from robodyn.description.model.fields import flag, quantity, texts, whole_number
 from robodyn.description.model.kinds import Bounds
 from robodyn.description.model.numbers import LARGEST, as_floats, check_count, check_vector
-from robodyn.description.structures.beams import BeamStructure, Element, Section, assemble_structure, is_along
+
+from .beams import BeamStructure, Element, Section, assemble_structure, is_along
 
 # --------------------------------------------------------------------------------------------------
 # Checks of beams, frames and modal data: what cannot be one? Every problem is noted with its path.

@@ -1,6 +1,6 @@
 """Code generation: exported models as C, and the compilers that make programs of it."""
 
-from robodyn.base.lazy import imported_names
+from robodyn.base import imported_names
 
 from .c_folder import WrittenCode, write_c
 from .web import LiveModel, Slider, make_live, write_wasm

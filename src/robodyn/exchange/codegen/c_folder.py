@@ -12,15 +12,15 @@ from string import Template
 
 import numpy as np
 
-from robodyn.base.atomic import replacing
-from robodyn.base.errors import ModelError
+from robodyn.base import ModelError, replacing
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
 from robodyn.description.model import Solver
-from robodyn.exchange.codegen.comparison import Agreement, compare_run, require_agreement
-from robodyn.exchange.codegen.compilers import compile_program, find_compiler, host_platform
-from robodyn.exchange.codegen.model import Exported, ExportedModel, prepare_model
-from robodyn.exchange.codegen.source import engine_files, generate_files, shown_parameters, unit_files, write_names
+
+from .comparison import Agreement, compare_run, require_agreement
+from .compilers import compile_program, find_compiler, host_platform
+from .model import Exported, ExportedModel, prepare_model
+from .source import engine_files, generate_files, shown_parameters, unit_files, write_names
 
 UNIT_FILES = ("unit.h", "unit.c", "exchange.c", "start.c", "shortest.c", "text.c")
 """Of a model at work, what needs no interface of units."""

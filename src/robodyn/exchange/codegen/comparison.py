@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.base.errors import refuse
-from robodyn.base.numerics import Array
+from robodyn.base import Array, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.engine import EngineRecording, Trajectory, integrate
 from robodyn.computation.engine.trajectory import Status
 from robodyn.computation.results import Run
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.problem import build_problem
-from robodyn.exchange.codegen.model import ExportedModel
+
+from .model import ExportedModel
 
 TOLERANCE = 1e-9
 """Part of a signal's largest magnitude, or of 1 where that is smaller, by which exported code may differ: what other

@@ -21,7 +21,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from robodyn.base.errors import FlawList, nearest, refuse
+from robodyn.base import FlawList, nearest, refuse
 from robodyn.computation.engine.building import find_own_compiler
 from robodyn.computation.native.cache import key_of, load, save
 

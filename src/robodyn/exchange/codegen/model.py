@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import FlawList, refuse
+from robodyn.base import FlawList, refuse
 from robodyn.base.symbolic import pick_entries, to_column
 from robodyn.computation.assembly import SignalInfo, System, assemble
 from robodyn.computation.assembly.declarations import Guard

@@ -21,7 +21,8 @@ from robodyn.computation.native.c_code import PREAMBLE, emit_array, emit_program
 from robodyn.computation.simulation.compiled import DERIVATIVES
 from robodyn.computation.simulation.problem import engine_recording, model_fields
 from robodyn.computation.simulation.run_functions import count_work
-from robodyn.exchange.codegen.model import ExportedModel
+
+from .model import ExportedModel
 
 START_KERNELS = ("rest", "rest_jacobian", "rest_conditions", "closing", "closing_gradients", "ranged")
 SLOPES = "slopes"

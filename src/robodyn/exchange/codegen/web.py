@@ -19,23 +19,22 @@ from string import Template
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, ModelError, nearest
-from robodyn.base.signals import find_unmatched, fits
-from robodyn.base.waiting import report_progress
+from robodyn.base import FlawList, ModelError, find_unmatched, fits, nearest, report_progress
 from robodyn.computation.engine.trajectory import Status
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.run_functions import compile_system
 from robodyn.description.model import Number, Scenario, Solver
-from robodyn.exchange.codegen.c_folder import (
+
+from .c_folder import (
     WrittenCode,
     describe_model,
     program_files,
     put_files,
     write_folder,
 )
-from robodyn.exchange.codegen.comparison import (
+from .comparison import (
     TOLERANCE,
     Agreement,
     Points,
@@ -44,9 +43,9 @@ from robodyn.exchange.codegen.comparison import (
     require_agreement,
     simulate_points,
 )
-from robodyn.exchange.codegen.compilers import check_module_compiler, compile_module
-from robodyn.exchange.codegen.model import Exported, ExportedModel, prepare_model
-from robodyn.exchange.codegen.source import shown_parameters
+from .compilers import check_module_compiler, compile_module
+from .model import Exported, ExportedModel, prepare_model
+from .source import shown_parameters
 
 MODULE = "simulation.wasm"
 LIBRARY = ("library.c", "math.h", "stdlib.h", "string.h")

@@ -1,6 +1,6 @@
 """Functional Mock-up Interface (FMI): scenarios as units for other simulators, and their units as subsystems."""
 
-from robodyn.base.lazy import imported_names
+from robodyn.base import imported_names
 
 from ..codegen.comparison import Agreement
 from ..codegen.compilers import PLATFORMS

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from robodyn.base.errors import Flaw, ModelError, refuse
+from robodyn.base import Flaw, ModelError, refuse
 from robodyn.base.untrusted import DAMAGE, MEGABYTE, Unreadable, check_sizes
-from robodyn.exchange.fmi.fmpy_adapter import CoSimulation, Instance, ModelExchange
+
+from .fmpy_adapter import CoSimulation, Instance, ModelExchange
 
 DESCRIPTION = "modelDescription.xml"
 MOST_UNPACKED, MOST_DESCRIBED = 1024 * MEGABYTE, 64 * MEGABYTE

@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.base.errors import ModelError
-from robodyn.base.numerics import Array, bisect
+from robodyn.base import Array, ModelError, bisect
 from robodyn.computation.cosimulation import UnitEvent
 from robodyn.computation.results import Outcome, OutcomeKind
 

@@ -22,14 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base import FlawList, nearest
 from robodyn.computation.cosimulation import InterfaceMotion, ReducedModel, model_from_mobility
 from robodyn.computation.cosimulation.scenario_inputs import MEAN, far_turns
 from robodyn.computation.results import Outcome
 from robodyn.description.files.reading import TableReader
 from robodyn.description.files.table import FAILED, TomlTable
 from robodyn.description.model import Interface
-from robodyn.exchange.fmi.unit import FmuUnit
+
+from .unit import FmuUnit
 
 
 class InterfaceFmu(FmuUnit):

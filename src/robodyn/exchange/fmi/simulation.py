@@ -11,12 +11,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from robodyn.base.errors import FlawList, nearest, refuse
-from robodyn.base.signals import find_unmatched, fits
+from robodyn.base import FlawList, find_unmatched, fits, nearest, refuse
 from robodyn.computation.cosimulation.record import UnitRecord
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, Statistics
-from robodyn.exchange.fmi.archive import read_description
-from robodyn.exchange.fmi.unit import SAME, FmuUnit
+
+from .archive import read_description
+from .unit import SAME, FmuUnit
 
 Progress = Callable[[float, float, int], None]
 STEPS = 500

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, ModelError, refuse, refuse_unknown
+from robodyn.base import Flaw, ModelError, refuse, refuse_unknown
 from robodyn.computation.cosimulation import UnitEvent, UnitRefusal
 from robodyn.computation.results import Outcome
-from robodyn.exchange.fmi.archive import Archive
-from robodyn.exchange.fmi.fmpy_adapter import EventSteps, Instance
-from robodyn.exchange.fmi.unit_variables import (
+
+from .archive import Archive
+from .fmpy_adapter import EventSteps, Instance
+from .unit_variables import (
     REALS,
     FmuSignal,
     UnitVariable,

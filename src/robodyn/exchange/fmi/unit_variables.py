@@ -13,8 +13,7 @@ from itertools import product
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
-from robodyn.base.errors import FlawList, nearest
-from robodyn.base.units import UnitError, known_unit
+from robodyn.base import FlawList, UnitError, known_unit, nearest
 from robodyn.description.files.units import is_quantity, read_quantity, split_quantity
 
 Value = float | int | bool

@@ -14,9 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.atomic import replacing
-from robodyn.base.errors import nearest, refuse
-from robodyn.base.waiting import report_progress
+from robodyn.base import nearest, refuse, replacing, report_progress
 from robodyn.computation.engine import EngineRecording
 from robodyn.computation.engine.binding import functions
 from robodyn.computation.engine.integrate import Integration
@@ -42,10 +40,11 @@ from robodyn.exchange.codegen.compilers import (
 )
 from robodyn.exchange.codegen.model import Exported, ExportedModel, prepare_model
 from robodyn.exchange.codegen.source import engine_files, generate_files, unit_files
-from robodyn.exchange.fmi.archive import Archive
-from robodyn.exchange.fmi.description import KINDS, UnitHeader, describe_unit, list_variables, write_build_description
-from robodyn.exchange.fmi.fmpy_adapter import EventSteps, ModelExchange, step_between
-from robodyn.exchange.fmi.unit import FmuUnit
+
+from .archive import Archive
+from .description import KINDS, UnitHeader, describe_unit, list_variables, write_build_description
+from .fmpy_adapter import EventSteps, ModelExchange, step_between
+from .unit import FmuUnit
 
 # --------------------------------------------------------------------------------------------------
 # Acceptance test of an FMU: it is written only if it gives the simulation's numbers, in every use of it.

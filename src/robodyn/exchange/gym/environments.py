@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.computation.results.signal import Floats
-from robodyn.exchange.gym.episodes import Episodes, Task
+
+from .episodes import Episodes, Task
 
 try:
     from gymnasium import Env

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.computation.assembly import assemble
 from robodyn.computation.results import Outcome, OutcomeKind
 from robodyn.computation.results.signal import Booleans, Floats

@@ -1,6 +1,6 @@
 """Spreadsheet export: a run as a workbook of live formulas that any spreadsheet program recalculates."""
 
-from robodyn.base.lazy import imported_names
+from robodyn.base import imported_names
 
 from .plan import WorkbookPlan, make_plan
 from .writing import write_workbook

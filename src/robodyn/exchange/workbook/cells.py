@@ -17,7 +17,8 @@ from openpyxl.utils import get_column_letter
 from robodyn.computation.assembly import System
 from robodyn.computation.native.formulas import SPREADSHEET, Notation, WrittenTerm, as_number, compose, write_number
 from robodyn.computation.native.program import Program, find_border, operands
-from robodyn.exchange.workbook.row import CONSTANT, PARAMETER, PREDICTED, RowProgram
+
+from .row import CONSTANT, PARAMETER, PREDICTED, RowProgram
 
 # Spreadsheets allow 8,192 characters and 64 levels; people read less.
 LONGEST_FORMULA = 240

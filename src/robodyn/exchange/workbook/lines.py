@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from robodyn.computation.assembly import System
 from robodyn.computation.native.formulas import READABLE, is_infinite, write_number
-from robodyn.exchange.workbook.cells import (
+
+from .cells import (
     CellPlacement,
     Column,
     Key,
@@ -19,8 +20,8 @@ from robodyn.exchange.workbook.cells import (
     replace_marks,
     write_formulas,
 )
-from robodyn.exchange.workbook.parameters import ATOL, DURATION, RTOL, ParameterSheet
-from robodyn.exchange.workbook.row import BEFORE, DUE, END, PARAMETER, STEP, P, RowProgram, T, X
+from .parameters import ATOL, DURATION, RTOL, ParameterSheet
+from .row import BEFORE, DUE, END, PARAMETER, STEP, P, RowProgram, T, X
 
 # A reference that jumps at the end of a step is read just before it; nearer times are equal to spreadsheets.
 JUST_BEFORE = "(1-1E-12)"

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from robodyn.computation.assembly import System
 from robodyn.computation.simulation.starting import search_start
 from robodyn.description.model import Solver
-from robodyn.exchange.workbook.cells import CellPlacement, replace_marks
-from robodyn.exchange.workbook.row import STEP, RowProgram
+
+from .cells import CellPlacement, replace_marks
+from .row import STEP, RowProgram
 
 # --------------------------------------------------------------------------------------------------
 # Cell names: under which name is a cell known? Signal names made fit for spreadsheets.

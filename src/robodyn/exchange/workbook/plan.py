@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from openpyxl.utils import get_column_letter
 
-from robodyn.base.errors import FlawList
+from robodyn.base import FlawList
 from robodyn.base.symbolic import tables
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.contribution import as_fraction
@@ -18,10 +18,11 @@ from robodyn.computation.native.formulas import SPREADSHEET, find_unwritable
 from robodyn.computation.native.program import find_dependents
 from robodyn.computation.simulation import simulate
 from robodyn.description.model import Solver
-from robodyn.exchange.workbook.cells import SheetColumns, add_helpers, name_columns, place_cells, write_formulas
-from robodyn.exchange.workbook.lines import LineWriter, SheetEquation, write_equations
-from robodyn.exchange.workbook.parameters import ParameterSheet, make_parameter_sheet
-from robodyn.exchange.workbook.row import PARAMETER, RowProgram, trace_row
+
+from .cells import SheetColumns, add_helpers, name_columns, place_cells, write_formulas
+from .lines import LineWriter, SheetEquation, write_equations
+from .parameters import ParameterSheet, make_parameter_sheet
+from .row import PARAMETER, RowProgram, trace_row
 
 # --------------------------------------------------------------------------------------------------
 # Limits of spreadsheets: which scenarios cannot be one? Every reason with its place and remedy, all at once.

@@ -18,12 +18,12 @@ from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
-from robodyn.base.atomic import replacing
-from robodyn.base.waiting import report_progress
+from robodyn.base import replacing, report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.native.formulas import write_number
 from robodyn.description.model import Scenario, Solver
-from robodyn.exchange.workbook.plan import HEAD, WorkbookPlan, make_plan
+
+from .plan import HEAD, WorkbookPlan, make_plan
 
 # --------------------------------------------------------------------------------------------------
 # Charts of a workbook: how do the states look over time? One for every unit.

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from robodyn.analysis.key_results import KeyResult, capitalise, key_results, path_limit, share_causes
-from robodyn.base.errors import nearest
-from robodyn.base.units import show_number
+from robodyn.base import nearest, show_number
 from robodyn.computation.results import Outcome, Run
 
 from .machine import read_geometry, read_machine, read_path

@@ -21,10 +21,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from robodyn.analysis.key_results import DISTANCE, KeyResult
-from robodyn.base.atomic import write_file
-from robodyn.base.signals import choose_first
+from robodyn.base import choose_first, report_progress, write_file
 from robodyn.base.units import SHOWN, parse_unit
-from robodyn.base.waiting import report_progress
 from robodyn.computation.results import Run, SignalInfo
 from robodyn.presentation.reporting.displays import display, fingerprint
 

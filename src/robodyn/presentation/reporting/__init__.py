@@ -6,7 +6,7 @@ look like these.
 
 from typing import TYPE_CHECKING
 
-from robodyn.base.lazy import load_when_used
+from robodyn.base import load_when_used
 
 if TYPE_CHECKING:
     from ...base.units import with_unit

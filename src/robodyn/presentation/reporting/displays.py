@@ -23,8 +23,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base.atomic import write_file
-from robodyn.base.plain import evaluate, to_plain
+from robodyn.base import evaluate, to_plain, write_file
 from robodyn.base.units import ROUNDING, SMALLEST, ShownUnit, choose_unit, split_heading, with_unit
 
 from .figures import embed_figure, write_figure

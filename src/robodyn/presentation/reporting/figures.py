@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.atomic import replacing
-from robodyn.base.units import ShownUnit, choose_unit, with_unit, write_unit
+from robodyn.base import ShownUnit, choose_unit, replacing, with_unit, write_unit
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -18,7 +18,7 @@ from robodyn.analysis.linear.responses import FrequencyResponse, TimeResponse, c
 from robodyn.analysis.linear.stability import PolePath
 from robodyn.analysis.measurement.responses import MeasuredResponse
 from robodyn.analysis.step_response import StepResponse
-from robodyn.base.units import show_number, show_quantity
+from robodyn.base import show_number, show_quantity
 
 from .displays import Display, DisplayFigure, DisplayLines, Part, Table, shows
 from .figures import COLOURS, empty_figure, finish_axes, into_file, label_bottom, legend_above, panel_figure

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robodyn.analysis.identification.identify import Identification, ResidualTest, check_residuals, interval_heading
-from robodyn.base.units import choose_unit, show_quantities, show_quantity
+from robodyn.base import choose_unit, show_quantities, show_quantity
 
 from .displays import Display, DisplayFigure, Part, Table, shows
 from .figures import COLOURS, LINE_WIDTH, finish_axes, into_file, label_bottom, legend_above, panel_figure

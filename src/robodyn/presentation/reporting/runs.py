@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.base import check_units
 from robodyn.base.signals import MOST_OF_A_UNIT, choose_first
-from robodyn.base.units import check_units
 from robodyn.computation.results import EventRecord, Run, Signal
 
 from .figures import (

@@ -15,8 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base.atomic import replacing, write_file
-from robodyn.base.units import show_quantity
+from robodyn.base import replacing, show_quantity, write_file
 
 from .displays import PAGE_STYLE, Table, policy_of
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.errors import nearest
-from robodyn.base.units import choose_unit, show_quantity
+from robodyn.base import choose_unit, nearest, show_quantity
 from robodyn.computation.results import Run, Signal
 from robodyn.description.paths.deviation import DEVIATION, LEVEL
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.analysis.sweeps.uncertainty import find_yield
-from robodyn.base.units import show_quantities, show_quantity, with_unit
+from robodyn.base import show_quantities, show_quantity, with_unit
 
 from .displays import Display, DisplayFigure, DisplayLines, Part, Table, shows
 from .figures import (

@@ -5,12 +5,12 @@ They come from other packages, by entry points of the group `robodyn.studies`; o
 
 from __future__ import annotations
 
-from robodyn.base.errors import Flaw, ModelError, nearest
-from robodyn.base.extensions import Extension, collect
-from robodyn.presentation.studies.figure import Kind, PublishedValue, above, below, count_verdicts, describe_counts
-from robodyn.presentation.studies.overview import write_overview
-from robodyn.presentation.studies.page import write_page
-from robodyn.presentation.studies.study import Headline, Picture, Study, fill_numbers
+from robodyn.base import Extension, Flaw, ModelError, collect, nearest
+
+from .figure import Kind, PublishedValue, above, below, count_verdicts, describe_counts
+from .overview import write_overview
+from .page import write_page
+from .study import Headline, Picture, Study, fill_numbers
 
 GROUP = "robodyn.studies"
 INSTALL = "pip install ./studies in a copy of the sources of robodyn"

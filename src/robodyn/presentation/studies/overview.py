@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from robodyn.base.atomic import write_file
-from robodyn.presentation.studies.figure import VERDICTS
-from robodyn.presentation.studies.page import FIGURES, describe_kinds
+from robodyn.base import write_file
+
+from .figure import VERDICTS
+from .page import FIGURES, describe_kinds
 
 TITLE = "What the studies prove"
 TOLD = ("**What comes out", "**What differs")

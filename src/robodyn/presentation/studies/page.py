@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from robodyn.base.atomic import write_file
-from robodyn.base.plain import to_plain
+from robodyn.base import to_plain, write_file
 from robodyn.description.catalog import find_scenario
-from robodyn.presentation.studies.figure import UNTOLD, Kind, PublishedValue, describe_counts
-from robodyn.presentation.studies.study import Picture, Study, fill_numbers
+
+from .figure import UNTOLD, Kind, PublishedValue, describe_counts
+from .study import Picture, Study, fill_numbers
 
 
 def write_page(study: Study, figures: Sequence[PublishedValue], folder: str | Path) -> Path:

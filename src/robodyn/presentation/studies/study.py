@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from robodyn.presentation.studies.figure import Kind, PublishedValue
+from .figure import Kind, PublishedValue
 
 
 @dataclass(frozen=True)

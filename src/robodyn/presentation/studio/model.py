@@ -16,8 +16,7 @@ from typing import Any
 from robodyn.analysis.checked_run import find_loop_warnings
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.variation import make_tunable, with_starts
-from robodyn.base.errors import Flaw, ModelError, nearest
-from robodyn.base.units import known_unit
+from robodyn.base import Flaw, ModelError, known_unit, nearest
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import compile_system, simulate
 from robodyn.computation.simulation.compiled import CompiledSystem

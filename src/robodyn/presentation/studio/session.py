@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.key_results import key_results, path_limit
-from robodyn.base.errors import Flaw, ModelError
-from robodyn.base.signals import choose_first
+from robodyn.base import Flaw, ModelError, choose_first
 from robodyn.computation.results import OutcomeKind, Run, compare
 from robodyn.description.catalog import list_scenarios
 from robodyn.description.files.starters import write_starter

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from robodyn.base.atomic import write_file
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base import Flaw, ModelError, write_file
 from robodyn.computation.native import cache_folder
 from robodyn.computation.native.cache import make_private, open_private
 from robodyn.description.catalog import find_scenario, list_scenarios, title_of

@@ -13,8 +13,7 @@ import numpy as np
 import traitlets
 
 from robodyn.analysis.checked_run import simulate
-from robodyn.base.errors import FlawList, ModelError, nearest
-from robodyn.base.units import show_quantity
+from robodyn.base import FlawList, ModelError, nearest, show_quantity
 from robodyn.computation.assembly import assemble
 from robodyn.computation.results import Run
 from robodyn.description.model import Scenario

@@ -23,8 +23,7 @@ from robodyn.analysis.linear.loop_table import LoopTable
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.ranking import SCREENING, choose_measure
 from robodyn.analysis.sensitivity.variation import assemble_tunable
-from robodyn.base.errors import Flaw, ModelError
-from robodyn.base.waiting import quietly
+from robodyn.base import Flaw, ModelError, quietly
 from robodyn.computation.simulation import compile_system, simulate_many
 from robodyn.description.model import Scenario, ScenarioSequence
 from robodyn.presentation.pages.contents import describe_causes, describe_certificate, describe_tile, make_finite

@@ -26,13 +26,14 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base import FlawList, nearest
 from robodyn.base.symbolic import to_column
 from robodyn.base.symbolic.tables import spell_out
-from robodyn.computation.assembly.constraints.redundancy import Evaluated, close, to_arrays
 from robodyn.computation.assembly.declarations import Ending, Guard, MemoryInfo
 from robodyn.computation.assembly.system import System
 from robodyn.computation.dynamics import ldl, solve_ldl
+
+from .redundancy import Evaluated, close, to_arrays
 
 NEWTON_STEPS = 2
 SINGULAR = 0.01

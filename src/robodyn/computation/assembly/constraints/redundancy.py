@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import FlawList
-from robodyn.base.numerics import limit_step, solve_newton
+from robodyn.base import FlawList, limit_step, solve_newton
 from robodyn.base.symbolic import to_column, where
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly.contribution import Contribution, define_signal, merge
@@ -22,7 +21,7 @@ from robodyn.description.model import Constraint, LoopJoint, PrescribedMotion, R
 from robodyn.description.model.fields import EMPTY
 
 if TYPE_CHECKING:
-    from robodyn.computation.assembly.constraints.solution import Constrained, ConstraintEquation
+    from .solution import Constrained, ConstraintEquation
 
 # --------------------------------------------------------------------------------------------------
 # Redundant constraints: which equations follow from the others, and which forces are therefore not determined?

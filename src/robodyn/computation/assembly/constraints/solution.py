@@ -11,12 +11,6 @@ import numpy as np
 
 from robodyn.base.spatial import perpendicular_to
 from robodyn.base.symbolic import absolute, maximum, sqrt, to_column, where
-from robodyn.computation.assembly.constraints.redundancy import (
-    Redundancy,
-    define_constraint_forces,
-    find_redundant,
-    mean_mobility,
-)
 from robodyn.computation.assembly.contact.geometry import find_touch
 from robodyn.computation.assembly.contact.modes import COMPLIANCE, Rows, Solve, build_mobility
 from robodyn.computation.assembly.contribution import (
@@ -42,6 +36,13 @@ from robodyn.description.model import (
     PrescribedMotion,
     Rod,
     Wheel,
+)
+
+from .redundancy import (
+    Redundancy,
+    define_constraint_forces,
+    find_redundant,
+    mean_mobility,
 )
 
 # --------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import casadi as ca
 
 from robodyn.base.symbolic import minimum, sign, where
 from robodyn.computation.assembly.blocks import watch_passive
-from robodyn.computation.assembly.contact.geometry import ContactPoint, find_contact_points
 from robodyn.computation.assembly.contribution import (
     Context,
     Contribution,
@@ -28,6 +27,8 @@ from robodyn.description.laws import arguments_of, info_of
 from robodyn.description.model import Box, Contact
 from robodyn.description.model.contact import AnyContact, function_of
 from robodyn.description.model.numbers import XYZ
+
+from .geometry import ContactPoint, find_contact_points
 
 SIGNALS = {"gap": "m", "slip": "m/s", "active": "", "power": "W", "force.normal": "N"}
 SIGNALS |= {f"force.{axis}": "N" for axis in XYZ}

@@ -21,39 +21,6 @@ from robodyn.base.symbolic import (
     to_column,
     where,
 )
-from robodyn.computation.assembly.contact.compliant import (
-    ContactForce,
-    check_moves,
-    define_contact_signals,
-    trace_contact,
-)
-from robodyn.computation.assembly.contact.geometry import (
-    ENDS,
-    ContactPoint,
-    EndStop,
-    RigidPoint,
-    find_contact_points,
-    find_drifts,
-    find_end_stops,
-    stop_force,
-)
-from robodyn.computation.assembly.contact.modes import (
-    FIXED,
-    RETURN_RATE,
-    UNSETTLED,
-    Mobility,
-    Posed,
-    Reaction,
-    Settled,
-    Solve,
-    build_mobility,
-    guard_modes,
-    mean_compliance,
-    pose_problem,
-    pose_pushes,
-    slack_of,
-)
-from robodyn.computation.assembly.contact.stick_friction import HELD_SPEED, LEAST_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
 from robodyn.computation.assembly.contribution import (
     Context,
     Contribution,
@@ -70,6 +37,40 @@ from robodyn.computation.assembly.tracing import Bindings
 from robodyn.description.model import RigidContact
 from robodyn.description.model.contact import AnyContact
 from robodyn.description.model.joint import EFFORT, Joint
+
+from .compliant import (
+    ContactForce,
+    check_moves,
+    define_contact_signals,
+    trace_contact,
+)
+from .geometry import (
+    ENDS,
+    ContactPoint,
+    EndStop,
+    RigidPoint,
+    find_contact_points,
+    find_drifts,
+    find_end_stops,
+    stop_force,
+)
+from .modes import (
+    FIXED,
+    RETURN_RATE,
+    UNSETTLED,
+    Mobility,
+    Posed,
+    Reaction,
+    Settled,
+    Solve,
+    build_mobility,
+    guard_modes,
+    mean_compliance,
+    pose_problem,
+    pose_pushes,
+    slack_of,
+)
+from .stick_friction import HELD_SPEED, LEAST_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
 
 # --------------------------------------------------------------------------------------------------
 # Dry friction of rigid contacts: which contact points stick, and which slide in which direction?

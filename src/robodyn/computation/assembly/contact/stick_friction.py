@@ -12,7 +12,12 @@ import numpy as np
 
 from robodyn.base.symbolic import absolute, logical_and, maximum, minimum, sign, to_column, where
 from robodyn.computation.assembly.constraints.solution import Constrained
-from robodyn.computation.assembly.contact.modes import (
+from robodyn.computation.assembly.contribution import Contribution, StickElement, define, define_signal, merge, watch
+from robodyn.computation.assembly.declarations import Invariant
+from robodyn.computation.assembly.motion import Motion
+from robodyn.computation.assembly.tracing import Bindings
+
+from .modes import (
     ALLOWED,
     COMPLIANCE,
     FIXED,
@@ -25,10 +30,6 @@ from robodyn.computation.assembly.contact.modes import (
     build_mobility,
     guard_modes,
 )
-from robodyn.computation.assembly.contribution import Contribution, StickElement, define, define_signal, merge, watch
-from robodyn.computation.assembly.declarations import Invariant
-from robodyn.computation.assembly.motion import Motion
-from robodyn.computation.assembly.tracing import Bindings
 
 # --------------------------------------------------------------------------------------------------
 # Joints at rest: which sets of friction elements hold a joint, so that its speed can be exactly zero?

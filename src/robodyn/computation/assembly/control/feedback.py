@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
+from robodyn.base import Flaw, FlawList, ModelError, refuse
 from robodyn.description.laws import LawInfo
 from robodyn.description.model import Block, Floats
 

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import FlawList, ModelError, nearest
+from robodyn.base import FlawList, ModelError, nearest
 from robodyn.base.spatial import (
     Quaternion,
     conjugate,
@@ -21,13 +21,6 @@ from robodyn.base.spatial import (
 from robodyn.base.symbolic import sign, to_column, where
 from robodyn.base.symbolic.tables import substitute
 from robodyn.computation.assembly.contribution import Context, Contribution
-from robodyn.computation.assembly.control.model_dynamics import (
-    ModelDynamics,
-    ModelFunctions,
-    ModelInputs,
-    Scales,
-    StateFinder,
-)
 from robodyn.computation.assembly.system import System
 from robodyn.computation.assembly.tracing import Bindings, placeholder
 from robodyn.computation.assembly.values import Values
@@ -47,6 +40,14 @@ from robodyn.description.model import (
 from robodyn.description.model.block import JointBlock, name_results
 from robodyn.description.model.control_model import ControlModel, TaskRow, TaskRows
 from robodyn.description.model.numbers import XYZ
+
+from .model_dynamics import (
+    ModelDynamics,
+    ModelFunctions,
+    ModelInputs,
+    Scales,
+    StateFinder,
+)
 
 # --------------------------------------------------------------------------------------------------
 # Record of a controller's model: what is known of it beside its law, which axes and task, and where does it start?

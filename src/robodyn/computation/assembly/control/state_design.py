@@ -11,9 +11,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import FlawList, ModelError, nearest
+from robodyn.base import FlawList, ModelError, nearest
 from robodyn.base.symbolic.tables import spell_out
-from robodyn.computation.assembly.control.feedback import (
+from robodyn.computation.assembly.system import FREE, System
+from robodyn.description.laws import LawInfo
+from robodyn.description.model import Block, Scenario
+from robodyn.description.model.control_model import StateController
+
+from .feedback import (
     Observer,
     Parts,
     Regulator,
@@ -28,10 +33,6 @@ from robodyn.computation.assembly.control.feedback import (
     state_controller,
     state_observer,
 )
-from robodyn.computation.assembly.system import FREE, System
-from robodyn.description.laws import LawInfo
-from robodyn.description.model import Block, Scenario
-from robodyn.description.model.control_model import StateController
 
 # --------------------------------------------------------------------------------------------------
 # Sampled machine: which linear model do the states that a controller has to do with follow, from sample to sample?

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.units import parse_unit, split_heading
+from robodyn.base import parse_unit, split_heading
 from robodyn.base.untrusted import MEGABYTE, Unreadable, read_archive, read_array, read_bytes
-from robodyn.description.files.samples.text_tables import FileColumns, Floats
+
+from .text_tables import FileColumns, Floats
 
 MOST_BYTES = 512 * MEGABYTE
 HDF5 = b"\x89HDF\r\n\x1a\n"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from robodyn.base.units import known_unit, parse_unit
+from robodyn.base import known_unit, parse_unit
 
 WORDS = {
     "time": "time timestamp timestamps stamp zeit temps tempo sec secs seconds msec usec nsec",

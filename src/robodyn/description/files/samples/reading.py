@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
+from robodyn.base import Flaw, FlawList, ModelError, UnitError, UnitOfMeasure, known_unit, nearest, parse_unit, refuse
 from robodyn.base.records import dataclass
-from robodyn.base.units import UnitError, UnitOfMeasure, known_unit, parse_unit
 from robodyn.base.untrusted import DAMAGE, Unreadable
-from robodyn.description.files.samples.array_files import read_bag, read_matlab, read_mcap, read_numpy, read_parquet
-from robodyn.description.files.samples.headings import read_heading
-from robodyn.description.files.samples.text_tables import MOST_FLAWS, FileColumns, Floats, TextFormat, read_text_table
 from robodyn.description.files.table import TomlTable, load_toml
 from robodyn.description.files.units import split_quantity
+
+from .array_files import read_bag, read_matlab, read_mcap, read_numpy, read_parquet
+from .headings import read_heading
+from .text_tables import MOST_FLAWS, FileColumns, Floats, TextFormat, read_text_table
 
 # --------------------------------------------------------------------------------------------------
 # Mapping of measured data: which column is which signal, in which unit, with which sign, offset, delay and gear?

@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
+from robodyn.base import Flaw, FlawList, ModelError, known_unit, refuse, split_heading
 from robodyn.base.records import dataclass
-from robodyn.base.units import known_unit, split_heading
 from robodyn.base.untrusted import MEGABYTE, read_bytes
 
 # --------------------------------------------------------------------------------------------------

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from robodyn.base.units import known_unit
-from robodyn.description.files.samples.headings import read_heading
-from robodyn.description.files.samples.reading import (
+from robodyn.base import known_unit
+
+from .headings import read_heading
+from .reading import (
     DataMapping,
     SignalMapping,
     read_columns,

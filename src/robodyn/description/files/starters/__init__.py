@@ -5,8 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from robodyn.base.errors import Flaw, ModelError, refuse_word
-from robodyn.base.untrusted import parse_toml
+from robodyn.base import Flaw, ModelError, parse_toml, refuse_word
 
 KINDS = ("arm", "cart", "drive")
 
