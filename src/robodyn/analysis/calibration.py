@@ -31,7 +31,7 @@ from scipy.spatial.transform import Rotation
 from scipy.stats import chi2
 from scipy.stats import t as student
 
-from robodyn.base import Displayed, FlawList, known_unit, nearest, refuse, refuse_word
+from robodyn.base import Array, Displayed, FlawList, known_unit, nearest, refuse, refuse_word
 from robodyn.description.files.samples.text_tables import TextFormat, read_text_table
 from robodyn.description.model import GROUND, Body, Joint, Mechanism, Point, Scenario
 
@@ -73,16 +73,16 @@ class Poses:
         distance: from that point [m], 0 where it touches it. load: mass at the tool [kg].
     """
 
-    q: np.ndarray
-    place: np.ndarray
-    turn: np.ndarray
+    q: Array
+    place: Array
+    turn: Array
     touched: tuple[str, ...]
-    is_plane: np.ndarray
-    distance: np.ndarray
-    load: np.ndarray
+    is_plane: Array
+    distance: Array
+    load: Array
 
     @classmethod
-    def at(cls, q: np.ndarray, **measured: Any) -> Poses:
+    def at(cls, q: Array, **measured: Any) -> Poses:
         """Poses at joint positions with what was measured of them; the rest is absent."""
         n = len(q)
         absent: dict[str, Any] = {"place": np.full((n, 3), np.nan), "turn": np.full((n, 4), np.nan)}
@@ -92,7 +92,7 @@ class Poses:
     def __len__(self) -> int:
         return len(self.q)
 
-    def take(self, rows: np.ndarray) -> Poses:
+    def take(self, rows: Array) -> Poses:
         """Some of the poses."""
         arrays = {name: part[rows] for name, part in vars(self).items() if name != "touched"}
         return Poses(**arrays, touched=tuple(self.touched[k] for k in rows))
@@ -110,15 +110,15 @@ class Geometry:
         points: where fixed points stand [m]; planes: unit normal and distance from the origin [m], of each name.
     """
 
-    R: np.ndarray
-    p: np.ndarray
-    tool: np.ndarray
-    tool_R: np.ndarray
-    frame_R: np.ndarray
-    frame_p: np.ndarray
-    compliance: np.ndarray
-    points: Mapping[str, np.ndarray]
-    planes: Mapping[str, np.ndarray]
+    R: Array
+    p: Array
+    tool: Array
+    tool_R: Array
+    frame_R: Array
+    frame_p: Array
+    compliance: Array
+    points: Mapping[str, Array]
+    planes: Mapping[str, Array]
 
 
 @dataclass(frozen=True)
@@ -184,11 +184,11 @@ class Calibration(Displayed):
     errors: tuple[PoseErrors, ...]
     noise: float
     turn_noise: float | None
-    each: np.ndarray
-    held_out: np.ndarray
+    each: Array
+    held_out: Array
     frame: tuple[float, ...]
-    joints: Mapping[str, tuple[np.ndarray, np.ndarray]]
-    tool: np.ndarray
+    joints: Mapping[str, tuple[Array, Array]]
+    tool: Array
     warnings: tuple[str, ...]
 
     def apply(self, scenario: Scenario) -> Scenario:
@@ -209,7 +209,7 @@ class Calibration(Displayed):
         changed = mechanism.replaced(joints=tuple(joints), points=tuple(points))
         return scenario.replaced(machine=scenario.machine.replaced(mechanism=changed))
 
-    def origins(self, scenario: Scenario) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    def origins(self, scenario: Scenario) -> dict[str, tuple[Array, Array]]:
         """Place and rotation of joints as robot files have them, where a tool is the origin of its own link.
 
         Raises:
@@ -245,7 +245,7 @@ class PosePlan(Displayed):
     point: str
     joints: tuple[str, ...]
     units: tuple[str, ...]
-    q: np.ndarray
+    q: Array
     deviations: tuple[tuple[str, float, float, str], ...]
 
 
@@ -282,7 +282,7 @@ class Chain:
         self.joints = tuple(joint for joint in row if joint.freedoms)
         self.gravity = np.array(mechanism.gravity, float)
         # Fixed joints are folded into what follows them: into the next joint, or into the tool.
-        self.before: list[tuple[np.ndarray, np.ndarray]] = []
+        self.before: list[tuple[Array, Array]] = []
         folded, at = np.eye(3), np.zeros(3)
         for joint in row:
             if joint.freedoms:
@@ -300,7 +300,7 @@ class Chain:
         """Joints whose positions are measured; the others follow them."""
         return tuple(joint for joint in self.joints if joint.mimic is None)
 
-    def positions(self, q: np.ndarray) -> np.ndarray:
+    def positions(self, q: Array) -> Array:
         """Positions of all joints of the chain, those that follow others included, (poses, joints)."""
         column = {joint.name: k for k, joint in enumerate(self.moved)}
         columns = []
@@ -319,15 +319,15 @@ class Chain:
         tool = np.array(self.point.origin, float)
         return Geometry(R, p, tool, np.eye(3), np.eye(3), np.zeros(3), compliance, {}, {})
 
-    def place(self, geometry: Geometry, poses: Poses) -> tuple[np.ndarray, np.ndarray]:
+    def place(self, geometry: Geometry, poses: Poses) -> tuple[Array, Array]:
         """Orientation (poses, 3, 3) and place (poses, 3) [m] of the tool in the measuring frame."""
         moments = self._moments(geometry, poses) if np.any(geometry.compliance) else None
         R, p, _ = self._walk(geometry, poses, moments)[-1]
         return geometry.frame_R @ R @ geometry.tool_R, (geometry.frame_R @ p[..., None])[..., 0] + geometry.frame_p
 
     def _walk(
-        self, geometry: Geometry, poses: Poses, moments: np.ndarray | None
-    ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        self, geometry: Geometry, poses: Poses, moments: Array | None
+    ) -> list[tuple[Array, Array, Array]]:
         """Frames behind each joint, R, p, and the joint's own frame before its motion; then those of the tool."""
         q = self.positions(poses.q)
         R = np.broadcast_to(np.eye(3), (len(q), 3, 3))
@@ -354,7 +354,7 @@ class Chain:
         frames.append((R @ folded, p + R @ (at + folded @ geometry.tool), R))
         return frames
 
-    def _moments(self, geometry: Geometry, poses: Poses) -> np.ndarray:
+    def _moments(self, geometry: Geometry, poses: Poses) -> Array:
         """Moments of weight and load at each joint of the arm that does not give way, (poses, joints, 3)."""
         frames = self._walk(geometry, poses, None)
         places = [p for _, p, _ in frames[:-1]]
@@ -377,7 +377,7 @@ def _find_point(mechanism: Mechanism, point: str) -> Point:
     refuse("point", f"there is no point '{point}'", nearest(point, names) or f"it has: {', '.join(names) or 'none'}")
 
 
-def _basis(joint: Joint) -> np.ndarray:
+def _basis(joint: Joint) -> Array:
     """A joint's axis and two axes across it, as rows in its own frame; axes of the frame where they can be."""
     axis = np.array(joint.axis, float)
     largest = int(np.argmax(np.abs(axis)))
@@ -387,7 +387,7 @@ def _basis(joint: Joint) -> np.ndarray:
     return np.array([axis, first, np.cross(axis, first)])
 
 
-def _carried_masses(mechanism: Mechanism, joints: Sequence[Joint]) -> list[tuple[float, np.ndarray]]:
+def _carried_masses(mechanism: Mechanism, joints: Sequence[Joint]) -> list[tuple[float, Array]]:
     """Mass and its centre, in the frame behind each joint of the chain, of the bodies that hang on it rigidly.
 
     Bodies beyond joints that are not of the chain, such as fingers, are taken where these are at zero.
@@ -424,7 +424,7 @@ def read_poses(path: str | Path, chain: Chain) -> Poses:
     columns = read_text_table(path, TextFormat(), TOUCHED)
     names = {joint.name: ("m" if joint.kind == "prismatic" else "rad") for joint in chain.moved}
     known = names | {column: UNITS.get(column, "") for column in COLUMNS}
-    values, count = dict[str, np.ndarray](), len(columns.places)  # type: ignore[arg-type]
+    values, count = dict[str, Array](), len(columns.places)  # type: ignore[arg-type]
     for heading, column in columns.values.items():
         name = heading.removesuffix(".position") if heading.removesuffix(".position") in names else heading
         unit = columns.units.get(heading, "")
@@ -442,7 +442,7 @@ def read_poses(path: str | Path, chain: Chain) -> Poses:
         flaws.add("", "has no measurement of the tool", "columns x, y and z, or point or plane: what it touches")
     flaws.raise_if_any(str(path))
 
-    def numbers(*wanted: str, absent: float = np.nan) -> np.ndarray:
+    def numbers(*wanted: str, absent: float = np.nan) -> Array:
         """Columns in SI; what is empty is absent."""
         found = np.stack([values.get(name, np.full(count, np.nan)) for name in wanted], axis=1)
         return np.where(np.isnan(found), absent, found)
@@ -532,7 +532,7 @@ def list_sought(chain: Chain, poses: Poses, elastic: str, frame: str) -> list[So
     return sorted(sought, key=lambda one: KINDS.index(one.kind))
 
 
-def _letters(basis: np.ndarray) -> list[str]:
+def _letters(basis: Array) -> list[str]:
     """Names of a joint's axis and of two across it: of the frame's axes where they are these."""
     aligned = np.max(np.abs(basis), axis=1) > 1 - 1e-9
     return [
@@ -541,7 +541,7 @@ def _letters(basis: np.ndarray) -> list[str]:
     ]
 
 
-def change(geometry: Geometry, chain: Chain, sought: Sequence[Sought], x: np.ndarray) -> Geometry:
+def change(geometry: Geometry, chain: Chain, sought: Sequence[Sought], x: Array) -> Geometry:
     """The geometry with numbers changed by x, in SI."""
     n = len(chain.joints)
     shift, turn, compliance = np.zeros((n, 3)), np.zeros((n, 3)), geometry.compliance.copy()
@@ -587,7 +587,7 @@ def change(geometry: Geometry, chain: Chain, sought: Sequence[Sought], x: np.nda
     )
 
 
-def residuals(chain: Chain, geometry: Geometry, poses: Poses) -> tuple[np.ndarray, np.ndarray]:
+def residuals(chain: Chain, geometry: Geometry, poses: Poses) -> tuple[Array, Array]:
     """What is measured less what the geometry says: places and distances [m], orientations [rad], (poses, 3) each.
 
     Of a pose that touches something the first column alone counts; what is not measured is NaN.
@@ -619,11 +619,11 @@ class Solution:
     geometry: Geometry
     noise: float
     turn_noise: float | None
-    covariance: np.ndarray
+    covariance: Array
     freedom: int
 
 
-def _stacked(chain: Chain, geometry: Geometry, poses: Poses, weights: tuple[float, float]) -> np.ndarray:
+def _stacked(chain: Chain, geometry: Geometry, poses: Poses, weights: tuple[float, float]) -> Array:
     lengths, turns = residuals(chain, geometry, poses)
     both = np.concatenate([(weights[0] * lengths).ravel(), (weights[1] * turns).ravel()])
     return both[np.isfinite(both)]
@@ -631,7 +631,7 @@ def _stacked(chain: Chain, geometry: Geometry, poses: Poses, weights: tuple[floa
 
 def _slopes(
     chain: Chain, geometry: Geometry, poses: Poses, sought: Sequence[Sought], weights: tuple[float, float]
-) -> np.ndarray:
+) -> Array:
     """Derivatives of the weighted residuals by the numbers, by central differences."""
     columns = []
     for one in sought:
@@ -641,7 +641,7 @@ def _slopes(
     return np.stack(columns, axis=1)
 
 
-def choose_told(slopes: np.ndarray) -> tuple[list[int], dict[int, np.ndarray]]:
+def choose_told(slopes: Array) -> tuple[list[int], dict[int, Array]]:
     """Columns whose effect is not that of columns before them, and the others with what they are made of.
 
     In the given order a column counts if more than `SEPARATE` of it is across all that count already.
@@ -812,7 +812,7 @@ def chain_of(scenario: Scenario, point: str | None, elastic: str = "none") -> Ch
     return Chain(mechanism, point)
 
 
-def _keep_touched(poses: Poses, proof: np.ndarray) -> None:
+def _keep_touched(poses: Poses, proof: Array) -> None:
     """What is touched in held-out poses alone is not known: some of its poses go back to the fit."""
     for name in {name for name in poses.touched if name}:
         own = np.array([touched == name for touched in poses.touched])
@@ -852,7 +852,7 @@ def _first_guess(chain: Chain, poses: Poses, frame: str) -> Geometry:
     return replace(geometry, points=points, planes=planes)
 
 
-def _fit_places(p: np.ndarray, measured: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def _fit_places(p: Array, measured: Array) -> tuple[Array, Array, float]:
     """Rotation and shift that bring places nearest to measured ones (Kabsch), and the scale that would be best."""
     own, other = p.mean(axis=0), measured.mean(axis=0)
     U, sizes, Vt = np.linalg.svd((measured - other).T @ (p - own))
@@ -875,7 +875,7 @@ def _check_units(chain: Chain, poses: Poses, frame: str) -> None:
                 "x, y, z", f"are {scale:.0f} times as far apart as the robot's places", f"write their unit: x [{unit}]"
             )
 
-    def misfit(q: np.ndarray) -> float:
+    def misfit(q: Array) -> float:
         _, p = chain.place(chain.geometry(), replace(poses, q=q))
         R, shift, _ = _fit_places(p[seen], poses.place[seen])
         return float(np.sqrt(np.mean((poses.place[seen] - p[seen] @ R.T - shift) ** 2)))
@@ -904,7 +904,7 @@ def _check_robot(chain: Chain, fit: Solution, poses: Poses) -> None:
 
 def _told_of(
     chain: Chain, geometry: Geometry, poses: Poses, sought: Sequence[Sought]
-) -> tuple[list[Sought], dict[int, np.ndarray]]:
+) -> tuple[list[Sought], dict[int, Array]]:
     """Numbers that poses tell apart, a turn weighed like the length it moves the tool by."""
     _, p = chain.place(geometry, poses)
     reach = float(np.max(np.linalg.norm(p - p.mean(axis=0), axis=1))) or 1.0
@@ -938,14 +938,14 @@ def random_poses(chain: Chain, count: int, seed: int, load: float = 0.0) -> Pose
     return Poses.at(q, place=np.zeros((count, 3)), load=random.uniform(0.0, load, count))
 
 
-def _names_of(told: Sequence[Sought], parts: np.ndarray) -> tuple[str, ...]:
+def _names_of(told: Sequence[Sought], parts: Array) -> tuple[str, ...]:
     """Numbers that a column is made of, but for traces; turns and shifts count alike per m and rad."""
     largest = np.max(np.abs(parts), initial=0.0)
     order = np.argsort(-np.abs(parts))
     return tuple(told[k].name for k in order if largest > 0 and abs(parts[k]) > 0.05 * largest)[:4]
 
 
-def _changes(chain: Chain, start: Geometry, end: Geometry, told: Sequence[Sought]) -> np.ndarray:
+def _changes(chain: Chain, start: Geometry, end: Geometry, told: Sequence[Sought]) -> Array:
     """How far each number is from where it began."""
     shift = np.einsum("jba,jb->ja", start.R, end.p - start.p)
     turn = Rotation.from_matrix(np.swapaxes(start.R, 1, 2) @ end.R).as_rotvec()
@@ -964,17 +964,17 @@ def _changes(chain: Chain, start: Geometry, end: Geometry, told: Sequence[Sought
     return np.array(values)
 
 
-def _distances(chain: Chain, geometry: Geometry, poses: Poses) -> np.ndarray:
+def _distances(chain: Chain, geometry: Geometry, poses: Poses) -> Array:
     """How far each pose is off [m]."""
     return np.sqrt(np.nansum(residuals(chain, geometry, poses)[0] ** 2, axis=1))
 
 
-def _summary(what: str, errors: np.ndarray) -> PoseErrors:
+def _summary(what: str, errors: Array) -> PoseErrors:
     return PoseErrors(what, float(np.sqrt(np.mean(errors**2))), float(np.max(errors)), len(errors))
 
 
 def _doubts(
-    chain: Chain, fit: Solution, poses: Poses, each: np.ndarray, proof: np.ndarray, elastic: str
+    chain: Chain, fit: Solution, poses: Poses, each: Array, proof: Array, elastic: str
 ) -> Sequence[str]:
     """What a reader should know before the numbers are used."""
     doubts = []
@@ -1078,13 +1078,13 @@ def plan_poses(
     return PosePlan(chain.point.name, names, units, offered.q[rows], tuple(deviations))
 
 
-def _with_pose(inverse: np.ndarray, J: np.ndarray) -> np.ndarray:
+def _with_pose(inverse: Array, J: Array) -> Array:
     """The inverse of the information with one pose more (Woodbury)."""
     gain = inverse @ J.T
     return inverse - gain @ np.linalg.solve(np.eye(len(J)) + J @ gain, gain.T)
 
 
-def _expected(chain: Chain, geometry: Geometry, poses: Poses, told: Sequence[Sought]) -> np.ndarray:
+def _expected(chain: Chain, geometry: Geometry, poses: Poses, told: Sequence[Sought]) -> Array:
     """Deviations of the numbers per deviation of the measured place."""
     J = _slopes(chain, geometry, poses, told, (1.0, 1.0))
     size = np.linalg.norm(J, axis=0)

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Flaw, ModelError, refuse, write_file
-from robodyn.computation.results.signal import Floats
+from robodyn.base import Array, Flaw, ModelError, refuse, write_file
 
 
 class Checkpoint:
@@ -58,7 +57,7 @@ class Memo:
         self.checkpoint = checkpoint
         self.plain: dict[str, tuple[list[int], list[float]]] = checkpoint.kept or {}
 
-    def recall(self, kind: str, z: Floats, compute: Callable[[], Floats]) -> Floats:
+    def recall(self, kind: str, z: Array, compute: Callable[[], Array]) -> Array:
         """What was put, or is computed now."""
         key = f"{kind} {' '.join(float(zk).hex() for zk in z)}"
         if key not in self.plain:

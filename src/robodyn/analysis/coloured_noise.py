@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.computation.results.signal import Floats
+from robodyn.base import Array
 
 ROUNDS, MANY = 4, 200
 """Of finding the colour and what the fit took from it; rows for each number from which on one round is enough."""
@@ -51,9 +51,9 @@ class ResidualRows:
         fresh: share of rows that a filter of the data has left new.
     """
 
-    X: Floats
-    e: Floats
-    used: np.ndarray
+    X: Array
+    e: Array
+    used: Array
     fresh: float = 1.0
 
 
@@ -65,30 +65,30 @@ class Spread:
         filters: A of each channel.
     """
 
-    covariance: Floats
-    freedom: Floats
+    covariance: Array
+    freedom: Array
     independent: float
-    filters: tuple[Floats, ...] = ()
+    filters: tuple[Array, ...] = ()
 
     @property
-    def deviations(self) -> Floats:
+    def deviations(self) -> Array:
         return np.sqrt(np.diag(self.covariance))
 
     @property
-    def half_widths(self) -> Floats:
+    def half_widths(self) -> Array:
         """Of 95 % intervals."""
         from scipy.special import stdtrit
 
         return np.asarray(self.deviations * stdtrit(self.freedom, 0.975))
 
     @property
-    def correlation(self) -> Floats:
+    def correlation(self) -> Array:
         """Of the estimates; one that cannot move is correlated with nothing."""
         sizes = np.where(self.deviations > 0, self.deviations, 1.0)
         return np.asarray(self.covariance / np.outer(sizes, sizes))
 
 
-def find_spread(parts: Sequence[ResidualRows], along: Floats) -> Spread:
+def find_spread(parts: Sequence[ResidualRows], along: Array) -> Spread:
     """Of the numbers `along @ y`, y the least-squares coefficients of X; along has a row for each number."""
     if not along.size:
         return Spread(np.zeros((len(along),) * 2), np.full(len(along), np.inf), np.inf)
@@ -127,7 +127,7 @@ def find_spread(parts: Sequence[ResidualRows], along: Floats) -> Spread:
     return Spread(covariance, freedom, independent, tuple(filters))
 
 
-def describe_doubt(spread: Spread, parts: Sequence[ResidualRows], shapes: Sequence[Floats]) -> str:
+def describe_doubt(spread: Spread, parts: Sequence[ResidualRows], shapes: Sequence[Array]) -> str:
     """Why intervals are no 95 % ones, empty where nothing speaks against them; shapes as for `find_chance`."""
     count, rows = parts[0].X.shape[2], sum(part.fresh * part.used.sum() for part in parts)
     if not count:
@@ -145,7 +145,7 @@ def describe_doubt(spread: Spread, parts: Sequence[ResidualRows], shapes: Sequen
     return ""
 
 
-def find_chance(parts: Sequence[ResidualRows], shapes: Sequence[Floats], filters: Sequence[Floats] = ()) -> float:
+def find_chance(parts: Sequence[ResidualRows], shapes: Sequence[Array], filters: Sequence[Array] = ()) -> float:
     """How probable it is that residuals of noise alone follow the motion as much as these do.
 
     What a lacking law makes of signals s of the motion (n, channels, signals) is looked for in the residuals: s itself,
@@ -157,7 +157,7 @@ def find_chance(parts: Sequence[ResidualRows], shapes: Sequence[Floats], filters
     """
     from scipy.special import stdtr
 
-    def split(x: Floats, e: Floats) -> list[ResidualRows]:
+    def split(x: Array, e: Array) -> list[ResidualRows]:
         pieces = zip(parts, np.split(x, ends), np.split(e, ends), strict=True)
         return [ResidualRows(a.reshape(*p.e.shape, -1), b.reshape(p.e.shape), p.used) for p, a, b in pieces]
 
@@ -186,7 +186,7 @@ def find_chance(parts: Sequence[ResidualRows], shapes: Sequence[Floats], filters
     return min(1.0, float(2 * stdtr(spread.freedom[0], -ratio) * tried.shape[1]))
 
 
-def _steady(g: Sequence[Floats], eta: Sequence[Floats], parts: Sequence[ResidualRows], variances: Floats) -> Floats:
+def _steady(g: Sequence[Array], eta: Sequence[Array], parts: Sequence[ResidualRows], variances: Array) -> Array:
     """Covariance of g^T eta where eta is white and of one size all the time, and channels share it as residuals do."""
     used = np.vstack([part.used for part in parts]).astype(float)
     whole = np.vstack(eta) * used
@@ -196,12 +196,12 @@ def _steady(g: Sequence[Floats], eta: Sequence[Floats], parts: Sequence[Residual
     return np.asarray(sum(np.einsum("tck,cd,tdl->kl", own, shared, own, optimize=True) for own in g))
 
 
-def _expected(way: Floats, g: Sequence[Floats], F: Sequence[Floats], Q: Floats, counts: Sequence[int]) -> Floats:
+def _expected(way: Array, g: Sequence[Array], F: Sequence[Array], Q: Array, counts: Sequence[int]) -> Array:
     """Covariance of one number's cosine transforms where eta is white of variance 1 and residuals are M noise.
 
     A transform is c^T A M A^-1 eta with c = (g way) cos: what is left of c is c - g F^T c.
     """
-    G, by_g, by_F = np.zeros((sum(counts),) * 2), list[Floats](), list[Floats]()
+    G, by_g, by_F = np.zeros((sum(counts),) * 2), list[Array](), list[Array]()
     begin = 0
     for own, plain, nu in zip(g, F, counts, strict=True):
         u = own @ way
@@ -216,7 +216,7 @@ def _expected(way: Floats, g: Sequence[Floats], F: Sequence[Floats], Q: Floats, 
     return np.asarray(G - Z @ P.T - P @ Z.T + Z @ Q @ Z.T)
 
 
-def _cosines(x: Floats, most: int) -> Floats:
+def _cosines(x: Array, most: int) -> Array:
     """sum_t x_t cos(pi j (t + 1/2) / n), j = 0 .. most, of columns."""
     from scipy.fft import dct
 
@@ -226,7 +226,7 @@ def _cosines(x: Floats, most: int) -> Floats:
     return cosines
 
 
-def _slow(x: Floats, nu: int) -> Floats:
+def _slow(x: Array, nu: int) -> Array:
     """Transforms of nu cosines, the mean of whose squares is the variance of a sum of white terms."""
     return np.asarray(_cosines(x, nu)[1:] * np.sqrt(2 / nu))
 
@@ -236,7 +236,7 @@ def _count_cosines(part: ResidualRows, parts: int) -> int:
     return int(np.clip(SLOW * rows ** (2 / 3), 4, max(MOST // parts, 4)))
 
 
-def _whiten(part: ResidualRows, filters: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
+def _whiten(part: ResidualRows, filters: Sequence[Array]) -> tuple[Array, Array, Array]:
     """g, F and eta."""
     from scipy.signal import lfilter
 
@@ -248,9 +248,9 @@ def _whiten(part: ResidualRows, filters: Sequence[Floats]) -> tuple[Floats, Floa
     return g, F, eta
 
 
-def _find_filters(parts: Sequence[ResidualRows]) -> tuple[list[Floats], Floats, float]:
+def _find_filters(parts: Sequence[ResidualRows]) -> tuple[list[Array], Array, float]:
     """A and the variance of eta of each channel, of all recordings together; how many residuals are worth new ones."""
-    filters, variances, independent = list[Floats](), list[float](), 0.0
+    filters, variances, independent = list[Array](), list[float](), 0.0
     for c in range(parts[0].e.shape[1]):
         count = sum(int(part.used[:, c].sum()) for part in parts)
         longest = max(int(part.used[:, c].sum()) for part in parts)
@@ -277,7 +277,7 @@ def _find_filters(parts: Sequence[ResidualRows]) -> tuple[list[Floats], Floats, 
     return filters, np.array(variances), independent
 
 
-def _taken(slopes: Sequence[Floats], spectra: Sequence[np.ndarray], a: Floats, most: int) -> Floats:
+def _taken(slopes: Sequence[Array], spectra: Sequence[Array], a: Array, most: int) -> Array:
     """Sums of lagged products that a fit takes out of noise with the filter a and eta of variance 1.
 
     noise - M noise has those of H W + W H - H W H, with H = X X^T and W = A^-1 A^-T. Lagged products are those of
@@ -301,7 +301,7 @@ def _taken(slopes: Sequence[Floats], spectra: Sequence[np.ndarray], a: Floats, m
     return taken
 
 
-def _lagged(x: Floats, y: Floats, most: int) -> Floats:
+def _lagged(x: Array, y: Array, most: int) -> Array:
     """sum_t x_{t+l} y_t over all columns, l = 0 .. most."""
     size = _padded(len(x), most)
     both = np.fft.rfft(x, size, axis=0) * np.conj(np.fft.rfft(y, size, axis=0))
@@ -315,7 +315,7 @@ def _padded(rows: int, most: int) -> int:
     return int(next_fast_len(rows + most, real=True))
 
 
-def _predict(autocovariance: Floats, count: int) -> tuple[Floats, float]:
+def _predict(autocovariance: Array, count: int) -> tuple[Array, float]:
     """The autoregressive filter by Levinson and Durbin, as long as Akaike's criterion wants, and its eta's variance."""
     a, variance = np.ones(1), float(max(autocovariance[0], 0.0))
     best, found = np.inf, (a, variance)

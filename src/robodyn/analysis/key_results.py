@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from robodyn.base import show_quantity
+from robodyn.base import Array, show_quantity
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import settled_after
 
@@ -102,9 +102,9 @@ class CauseShares:
 
     names: tuple[str, ...]
     members: tuple[tuple[str, ...], ...]
-    time: np.ndarray
-    values: np.ndarray
-    total: np.ndarray
+    time: Array
+    values: Array
+    total: Array
     unit: str
 
     @property
@@ -330,7 +330,7 @@ def _following(run: Run) -> Iterator[KeyResult]:
     yield KeyResult("Largest following error", value, run[name].unit, plain_name(name), time=float(run.time[worst]))
 
 
-def _settling(run: Run, steps: Mapping[str, tuple[np.ndarray, float]]) -> Iterator[KeyResult]:
+def _settling(run: Run, steps: Mapping[str, tuple[Array, float]]) -> Iterator[KeyResult]:
     """The slowest of all steps, and the one that overshoots most."""
     times = {name: settled_after(run.time - run.time[0], left, SETTLED) for name, (left, _) in steps.items()}
     open_steps = [name for name, time in times.items() if not math.isfinite(time)]

@@ -8,8 +8,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.base import refuse
-from robodyn.computation.results.signal import Floats, Signal, settled_after
+from robodyn.base import Array, refuse
+from robodyn.computation.results.signal import Signal, settled_after
 
 # A peak lower than this share of the step is a ripple of its rise; one from which the signal falls by less than this
 # share, before it rises again or ends, is a ripple of a rest.
@@ -76,7 +76,7 @@ class StepResponse:
         time, shares = self._after()
         return settled_after(time, shares - 1, within, self.signal.kind)
 
-    def _after(self) -> tuple[Floats, Floats]:
+    def _after(self) -> tuple[Array, Array]:
         """Times since the step and shares of it."""
         rows = self.signal.time >= self.at
         return self.signal.time[rows] - self.at, (self.signal.values[rows] - self.start) / (self.final - self.start)
@@ -84,9 +84,9 @@ class StepResponse:
     @overload
     def share(self, elapsed: float) -> float: ...
     @overload
-    def share(self, elapsed: ArrayLike) -> Floats: ...
+    def share(self, elapsed: ArrayLike) -> Array: ...
 
-    def share(self, elapsed: ArrayLike) -> float | Floats:
+    def share(self, elapsed: ArrayLike) -> float | Array:
         """Share of the step done a time after it [s]: `(y(t) - y_0)/(y_inf - y_0)`."""
         values = self.signal(np.asarray(elapsed, float) + self.at)
         return (values - self.start) / (self.final - self.start)
@@ -161,7 +161,7 @@ def _sharpen(signal: Signal, at: float, start: float, height: float, peak: Peak)
     return sharper[0] if sharper else peak
 
 
-def _drop_ripples(found: list[Peak], time: Floats, shares: Floats) -> tuple[Peak, ...]:
+def _drop_ripples(found: list[Peak], time: Array, shares: Array) -> tuple[Peak, ...]:
     """Of maxima with no fall between them the highest, the earliest of equal ones; none that nothing falls from."""
     peaks: list[Peak] = []
     for peak in found:
@@ -174,12 +174,12 @@ def _drop_ripples(found: list[Peak], time: Floats, shares: Floats) -> tuple[Peak
     return tuple(peaks)
 
 
-def _lowest(time: Floats, shares: Floats, begin: float, end: float) -> float:
+def _lowest(time: Array, shares: Array, begin: float, end: float) -> float:
     """The least sample between two times."""
     return float(np.min(shares[(time >= begin) & (time <= end)], initial=np.inf))
 
 
-def _parabolic_maxima(time: Floats, values: Floats) -> list[Peak]:
+def _parabolic_maxima(time: Array, values: Array) -> list[Peak]:
     """Vertices of the parabolas through each greatest sample and its two neighbours."""
     inner = values[1:-1]
     found = []

@@ -28,11 +28,10 @@ from typing import Annotated
 import casadi as ca
 import numpy as np
 
-from robodyn.base import FlawList, ModelError, WaitingLine, refuse
+from robodyn.base import Array, FlawList, ModelError, WaitingLine, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.engine.trajectory import ProbeRows
 from robodyn.computation.results import OutcomeKind, Run, SignalInfo
-from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import compile_system, simulate
 from robodyn.computation.simulation.batch import run_segments
 from robodyn.computation.simulation.outcomes import describe_outcome
@@ -354,7 +353,7 @@ def choose_inputs(system: System, data: Run) -> tuple[Run, tuple[str, ...], list
     return data, tuple(chosen), notes
 
 
-def _derived_efforts(system: System, data: Run) -> dict[str, Floats]:
+def _derived_efforts(system: System, data: Run) -> dict[str, Array]:
     """Forces of drives that follow from other signals: by the law of a drive, or the effort of a joint's only one."""
     try:
         efforts, _ = find_efforts(system, data)
@@ -370,7 +369,7 @@ def _derived_efforts(system: System, data: Run) -> dict[str, Floats]:
     return found
 
 
-def _with_column(data: Run, name: str, values: Floats, system: System) -> Run:
+def _with_column(data: Run, name: str, values: Array, system: System) -> Run:
     """The data with a signal that is new or takes the place of one."""
     if name in data:
         columns = [values if known == name else data[known].values for known in data.names]
@@ -459,7 +458,7 @@ def _validate_by_simulation(
     return Validation(tuple(inputs), tuple(predictions), signals, (), tuple(notes), run, late, growth)
 
 
-def _find_gaps(data: Run, inputs: Sequence[str]) -> Floats:
+def _find_gaps(data: Run, inputs: Sequence[str]) -> Array:
     """Times between which an input has no sample although it usually has, (n, 2)."""
     found = [np.zeros((0, 2))]
     for name in inputs:
@@ -491,7 +490,7 @@ class _Predictor:
         said: how the free run begins, where that is not as described.
     """
 
-    def __init__(self, driven: System, even: Run, signals: Sequence[str], times: Floats) -> None:
+    def __init__(self, driven: System, even: Run, signals: Sequence[str], times: Array) -> None:
         self.system = driven.lasting(replace(driven.scenario, duration=float(times[-1])))
         self.solver, self.even, self.signals, self.times = driven.scenario.solver, even, tuple(signals), times
         # Positions say how the machine stood, for its pictures.
@@ -526,7 +525,7 @@ class _Predictor:
         self.said = [said]
         return self._run_from(start, self.times)
 
-    def _run_from(self, start: Start, times: Floats) -> Run:
+    def _run_from(self, start: Start, times: Array) -> Run:
         (trajectory,) = run_segments(self.compiled, self.solver, [start], [times])
         none = np.zeros((0, trajectory.y.shape[1]))
         trajectory = trajectory._replace(probes=ProbeRows(np.zeros(0), none, none))
@@ -545,7 +544,7 @@ class _Predictor:
                 worst = max(worst, float(root_mean(apart**2)) / spread)
         return worst
 
-    def predict(self, starts: np.ndarray, steps: np.ndarray, line: WaitingLine, horizon: float) -> Floats:
+    def predict(self, starts: Array, steps: Array, line: WaitingLine, horizon: float) -> Array:
         """Predicted minus measured of each start, row ahead and signal, (n_starts, n_ahead, n_signals)."""
 
         def report(ended: int) -> None:
@@ -559,7 +558,7 @@ class _Predictor:
             own[: len(end.y)] = end.y[:, self.columns] - measured[k + steps[: len(end.y)]]
         return errors
 
-    def _starts(self, rows: np.ndarray, line: WaitingLine) -> list[Start]:
+    def _starts(self, rows: Array, line: WaitingLine) -> list[Start]:
         """Measured states, with hidden ones of a run that is put back to the measured states at every row."""
         x, m, time = self.system.described.x.copy(), self.system.described.m.copy(), self.even.time
         places, values = list(self.measured), np.array([self.measured[k] for k in self.measured])
@@ -582,7 +581,7 @@ class _Predictor:
         return starts
 
 
-def _measured_states(system: System, data: Run) -> dict[int, Floats]:
+def _measured_states(system: System, data: Run) -> dict[int, Array]:
     """Place of a state -> measured values; speeds that are not measured are slopes of the positions before."""
     names = system.state_names
     found = {}
@@ -596,7 +595,7 @@ def _measured_states(system: System, data: Run) -> dict[int, Floats]:
     return found
 
 
-def slope_before(time: Floats, y: Floats) -> Floats:
+def slope_before(time: Array, y: Array) -> Array:
     """Slope of a measured signal at each of its samples from this one and those before it.
 
     That of a parabola (of a line through two rows) by least squares, over as many samples as tell the next ones best;
@@ -610,7 +609,7 @@ def slope_before(time: Floats, y: Floats) -> Floats:
         return found
     period = float(np.median(np.diff(time)))
 
-    def are_whole(steps: int) -> np.ndarray:
+    def are_whole(steps: int) -> Array:
         """Where no sample is missing on the way to the one so many later."""
         return np.asarray(np.abs((time[steps:] - time[:-steps]) / (steps * period) - 1) < 0.5 / steps)
 
@@ -632,7 +631,7 @@ def slope_before(time: Floats, y: Floats) -> Floats:
     return found
 
 
-def _at_common_ticks(system: System, time: Floats) -> np.ndarray:
+def _at_common_ticks(system: System, time: Array) -> Array:
     """Which times are ticks of all sampled blocks, so that they begin anew in the same order; all without any."""
     base, tasks = system.discrete.base_period, system.discrete.tasks
     if base is None or not tasks:
@@ -641,7 +640,7 @@ def _at_common_ticks(system: System, time: Floats) -> np.ndarray:
     return np.abs(time / period - np.rint(time / period)) < 1e-6
 
 
-def _choose_starts(model: _Predictor, horizon: float, gaps: Floats) -> tuple[np.ndarray, np.ndarray]:
+def _choose_starts(model: _Predictor, horizon: float, gaps: Array) -> tuple[Array, Array]:
     """Rows that predictions start from, and rows after each at which they are compared.
 
     Args:
@@ -687,7 +686,7 @@ def _choose_starts(model: _Predictor, horizon: float, gaps: Floats) -> tuple[np.
 # Errors beside those of the baselines.
 
 
-def root_mean(squares: Floats) -> Floats:
+def root_mean(squares: Array) -> Array:
     """Root of the mean of the squares that there are, row after row; nan where there is none."""
     there = np.isfinite(squares)
     count = there.sum(axis=0)
@@ -695,7 +694,7 @@ def root_mean(squares: Floats) -> Floats:
     return np.asarray(np.sqrt(np.where(count, total / np.maximum(count, 1), np.nan)))
 
 
-def _block_logarithms(squares: Floats) -> Floats:
+def _block_logarithms(squares: Array) -> Array:
     """Logarithms of the mean squares of consecutive parts, which are independent of each other but at their ends."""
     squares = squares[np.isfinite(squares)]
     if len(squares) < 2:
@@ -706,7 +705,7 @@ def _block_logarithms(squares: Floats) -> Floats:
     return np.log(np.maximum(means, max(1e-12 * means.max(), 1e-300)))
 
 
-def _interval(logarithms: Floats) -> tuple[float, float]:
+def _interval(logarithms: Array) -> tuple[float, float]:
     """Mean and half width of its 95 % interval by Student's distribution."""
     from scipy.special import stdtrit
 
@@ -715,7 +714,7 @@ def _interval(logarithms: Floats) -> tuple[float, float]:
     return float(np.mean(logarithms)), float(half)
 
 
-def compare_squares(own: Floats, other: Floats) -> str:
+def compare_squares(own: Array, other: Array) -> str:
     """Whether squares of errors are smaller than others by more than chance, by their ratios in consecutive parts."""
     there = np.isfinite(own) & np.isfinite(other)
     mean, half = _interval(_block_logarithms(own[there]) - _block_logarithms(other[there]))
@@ -727,8 +726,8 @@ def _judge(
     unit: str,
     kind: str,
     ahead: float | None,
-    squares: Sequence[Floats],
-    line: Floats,
+    squares: Sequence[Array],
+    line: Array,
     spread: float,
     correlation: float | None = None,
 ) -> Prediction:
@@ -748,7 +747,7 @@ def _judge(
     )  # fmt: skip
 
 
-def _read(run: Run, name: str, time: Floats) -> Floats:
+def _read(run: Run, name: str, time: Array) -> Array:
     """A signal of a run at some times; nan beyond its end, and of one that it does not have."""
     found = np.full(len(time), np.nan)
     reached = time <= run.time[-1]
@@ -757,7 +756,7 @@ def _read(run: Run, name: str, time: Floats) -> Floats:
     return found
 
 
-def _correlate(x: Floats, y: Floats) -> float:
+def _correlate(x: Array, y: Array) -> float:
     there = np.isfinite(x) & np.isfinite(y)
     x, y = x[there] - np.mean(x[there]), y[there] - np.mean(y[there])
     size = float(np.linalg.norm(x) * np.linalg.norm(y))
@@ -765,7 +764,7 @@ def _correlate(x: Floats, y: Floats) -> float:
 
 
 def _judge_free_run(
-    name: str, unit: str, late: Run, predicted: Sequence[Floats]
+    name: str, unit: str, late: Run, predicted: Sequence[Array]
 ) -> tuple[Prediction | None, list[str]]:
     """The row of a free run, and a sentence where it is the measured motion in another size or direction."""
     y, time = late[name].values, late.time
@@ -789,9 +788,9 @@ def _judge_free_run(
 
 def _judge_growth(
     data: Run,
-    starts: np.ndarray,
-    steps: np.ndarray,
-    errors: Sequence[Floats],
+    starts: Array,
+    steps: Array,
+    errors: Sequence[Array],
     signals: Sequence[str],
     units: Mapping[str, str],
 ) -> tuple[dict[str, tuple[Prediction, ...]], list[str]]:

@@ -21,9 +21,8 @@ import numpy as np
 
 from robodyn.analysis.commissioning.library import NamedDrive, read_library
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.base import Displayed, FlawList, UnitError, nearest, refuse, report_progress
+from robodyn.base import Array, Displayed, FlawList, UnitError, nearest, refuse, report_progress
 from robodyn.base.spatial import from_rpy
-from robodyn.computation.results.signal import Floats
 from robodyn.description.files.units import read_quantity
 from robodyn.description.model import GROUND, Body, Joint, Machine, Mechanism, Point
 
@@ -62,8 +61,8 @@ class Arm:
     known: str
     machine: Machine
     drives: tuple[NamedDrive, ...]
-    home: Floats
-    servos: Floats
+    home: Array
+    servos: Array
 
 
 @dataclass(frozen=True)
@@ -182,8 +181,8 @@ def choices_of(arm: Arm, given: Mapping[str, str] | None = None) -> dict[str, As
 class ArmPose:
     """An arm at a pose: jacobian (3, n) of the tool, torques of its weight (n,) and places of its joints' frames."""
 
-    jacobian: Floats
-    weight: Floats
+    jacobian: Array
+    weight: Array
 
 
 def _poses(arm: Arm, side: float) -> tuple[list[ArmPose], float]:
@@ -205,12 +204,12 @@ def _poses(arm: Arm, side: float) -> tuple[list[ArmPose], float]:
     return poses, float(np.linalg.norm(middle))
 
 
-def _jacobian(dynamics: MachineDynamics, q: Floats) -> Floats:
+def _jacobian(dynamics: MachineDynamics, q: Array) -> Array:
     """Velocity of the tool by those of the joints, (3, n)."""
     return np.asarray(dynamics.jacobian("tool", q))[3:]
 
 
-def _reach(arm: Arm, dynamics: MachineDynamics, wanted: Floats) -> Floats | None:
+def _reach(arm: Arm, dynamics: MachineDynamics, wanted: Array) -> Array | None:
     """Joint positions that bring the tool to a place, by damped least squares within the limits; None where none do."""
     assert arm.machine.mechanism is not None
     joints = arm.machine.mechanism.joints
@@ -246,7 +245,7 @@ def arm_sheet(
     poses, reach = _poses(arm, side)
     rng = np.random.default_rng(seed)
     # Of each robot the figures at P1, where it stands, and those of its worst pose.
-    found: dict[tuple[str, str], list[Floats]] = {}
+    found: dict[tuple[str, str], list[Array]] = {}
     for _ in range(robots):
         numbers = {key: choice.draw(rng) for key, choice in choices.items()}
         measured = list(measure_robot(arm, numbers, poses, rng))
@@ -263,7 +262,7 @@ def arm_sheet(
 NAMES = {"RP": ("positioning repeatability", SCATTERS), "AP": ("positioning accuracy", MISSES)}
 
 
-def _figure(symbol: str, pose: str, found: list[Floats]) -> ArmFigure:
+def _figure(symbol: str, pose: str, found: list[Array]) -> ArmFigure:
     rows = np.array(found)
     name, causes = NAMES[symbol]
     low, high = np.percentile(rows[:, 0], INTERVAL)
@@ -275,14 +274,14 @@ def _figure(symbol: str, pose: str, found: list[Floats]) -> ArmFigure:
 
 def measure_robot(
     arm: Arm, numbers: Mapping[str, float], poses: Sequence[ArmPose], rng: np.random.Generator
-) -> Iterator[tuple[Floats, Floats]]:
+) -> Iterator[tuple[Array, Array]]:
     """RP and AP of one robot at each pose, each before the shares of its causes: of the variance, of the mean square.
 
     Args:
         numbers: a draw of what is not published.
     """
 
-    def of_drives(key: str) -> Floats:
+    def of_drives(key: str) -> Array:
         return np.array([drive[key] for drive in arm.drives])
 
     n = len(arm.drives)

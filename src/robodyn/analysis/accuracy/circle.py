@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.base import refuse, refuse_unknown
+from robodyn.base import Array, refuse, refuse_unknown
 from robodyn.computation.results import Run
-from robodyn.computation.results.signal import Floats
 
 WINDOW = np.radians(30.0)
 """Half of the window around a reversal."""
@@ -63,8 +62,8 @@ class CircleTest:
     radius: float
     centre: tuple[float, float]
     fitted: tuple[float, float, float]
-    angles: Floats
-    deviation: Floats
+    angles: Array
+    deviation: Array
     speed: float
     highest: float
     lowest: float
@@ -143,7 +142,7 @@ def measure_circle(
     )
 
 
-def fit_circle(p: Floats) -> tuple[float, float, float]:
+def fit_circle(p: Array) -> tuple[float, float, float]:
     """Radius and centre of the least-squares circle: algebraic start, then Gauss-Newton on the distances."""
     A = np.column_stack([2 * p, np.ones(len(p))])
     a, b, c = np.linalg.lstsq(A, (p**2).sum(axis=1), rcond=None)[0]
@@ -164,7 +163,7 @@ def measure_hysteresis(one: CircleTest, other: CircleTest) -> float:
     return float(np.max(np.abs((one.deviation + one.radius) - (other.deviation + other.radius))))
 
 
-def _last_turn(p: Floats) -> tuple[slice, float]:
+def _last_turn(p: Array) -> tuple[slice, float]:
     """The rows of the last whole turn, and 1 where it is anticlockwise, -1 where not."""
     angle = np.unwrap(np.arctan2(p[:, 1], p[:, 0]))
     turned = angle[-1] - angle[0]
@@ -178,14 +177,14 @@ def _last_turn(p: Floats) -> tuple[slice, float]:
     return slice(begin, end + 1), sign
 
 
-def _polar(p: Floats) -> tuple[Floats, Floats]:
+def _polar(p: Array) -> tuple[Array, Array]:
     """Angles that increase from 0 to 2 pi, and radii."""
     angle, r = np.arctan2(p[:, 1], p[:, 0]) % TURN, np.linalg.norm(p, axis=1)
     order = np.argsort(angle, kind="stable")
     return angle[order], r[order]
 
 
-def _peak(grid: Floats, deviation: Floats, reversal: float) -> QuadrantPeak:
+def _peak(grid: Array, deviation: Array, reversal: float) -> QuadrantPeak:
     """The largest distance from the chord of a window around a reversal."""
     at = reversal + np.linspace(-WINDOW, WINDOW, 601)
     values = np.interp(at, grid, deviation, period=TURN)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robodyn.base import nearest, refuse
+from robodyn.base import Array, nearest, refuse
 from robodyn.computation.assembly import System
-from robodyn.computation.results.signal import Floats
 from robodyn.computation.results.table import Curves
 from robodyn.description.model import Scenario
 from robodyn.description.paths import PathReference, SerialArm, build_arm
@@ -31,9 +30,9 @@ LEAST_TURN = np.radians(1.0)
 class Corner:
     """Where two straight parts of a path would meet: place (3,), directions before and behind, how far they reach."""
 
-    place: Floats
-    before: Floats
-    after: Floats
+    place: Array
+    before: Array
+    after: Array
     reach: float
 
 
@@ -57,7 +56,7 @@ class FollowedPath:
     def signals(self) -> tuple[str, ...]:
         return (*self.deviation, self.way, *self.tool, *(self.turned.signals if self.turned else ()))
 
-    def place(self, way: float) -> Floats | None:
+    def place(self, way: float) -> Array | None:
         """Commanded place (3,) after a way [m], where it is known."""
         if self.path is None:
             return None
@@ -149,7 +148,7 @@ def find_turned(scenario: Scenario, point: str, way: str) -> ToolOrientation | N
     )
 
 
-def measure_turns(curves: Curves, turned: ToolOrientation) -> Floats:
+def measure_turns(curves: Curves, turned: ToolOrientation) -> Array:
     """Rotation vectors [rad], world axes, from the commanded orientation to the attained one, (n, m, 3)."""
     w, *xyz = (curves.values[name] for name in turned.attained)
     attained = Rotation.from_quat(np.stack([*xyz, w], axis=-1).reshape(-1, 4))
@@ -185,11 +184,11 @@ class PoseFigures:
 
     accuracy: float
     repeatability: float
-    offset: Floats
-    distances: Floats
+    offset: Array
+    distances: Array
 
 
-def measure_pose(attained: Floats, commanded: Floats) -> PoseFigures:
+def measure_pose(attained: Array, commanded: Array) -> PoseFigures:
     """Of attained positions (n, 3), n at least 2, in one commanded position (3,)."""
     middle = attained.mean(axis=0)
     distances = np.linalg.norm(attained - middle, axis=1)
@@ -199,22 +198,22 @@ def measure_pose(attained: Floats, commanded: Floats) -> PoseFigures:
     return PoseFigures(float(np.linalg.norm(offset)), repeatability, offset, distances)
 
 
-def measure_turn(turns: Floats) -> tuple[Floats, Floats]:
+def measure_turn(turns: Array) -> tuple[Array, Array]:
     """Accuracy and repeatability about x, y, z [rad] of rotations from the commanded orientation at a pose, (n, 3)."""
     return turns.mean(axis=0), 3 * turns.std(axis=0, ddof=1)
 
 
-def measure_path_turn(turns: Floats) -> tuple[Floats, Floats]:
+def measure_path_turn(turns: Array) -> tuple[Array, Array]:
     """The same of rotations along a path, (n cycles, m places, 3)."""
     return np.abs(turns.mean(axis=0)).max(axis=0), 3 * turns.std(axis=0, ddof=1).max(axis=0)
 
 
-def measure_variation(middles: Floats) -> float:
+def measure_variation(middles: Array) -> float:
     """vAP [m] of barycentres of one pose, each approached in another direction, (k, 3)."""
     return float(np.linalg.norm(middles[:, None] - middles[None], axis=2).max())
 
 
-def measure_distance(first: Floats, second: Floats, commanded: float) -> tuple[float, float]:
+def measure_distance(first: Array, second: Array, commanded: float) -> tuple[float, float]:
     """AD and RD [m] of positions attained in the same cycles at two poses, (n, 3) each, a commanded distance apart."""
     apart = np.linalg.norm(first - second, axis=1)
     return float(apart.mean() - commanded), float(3 * apart.std(ddof=1))
@@ -228,11 +227,11 @@ class PathFigures:
     repeatability: float
     worst: int
     widest: int
-    offsets: Floats
-    spreads: Floats
+    offsets: Array
+    spreads: Array
 
 
-def measure_path(deviations: Floats) -> PathFigures:
+def measure_path(deviations: Array) -> PathFigures:
     """Of deviations in the planes perpendicular to the path, (n cycles, m places, 2)."""
     middle = deviations.mean(axis=0)
     distances = np.linalg.norm(deviations - middle, axis=2)
@@ -251,7 +250,7 @@ class VelocityFigures:
     fluctuation: float
 
 
-def measure_velocity(speeds: Floats, commanded: float) -> VelocityFigures:
+def measure_velocity(speeds: Array, commanded: float) -> VelocityFigures:
     """Of speeds along the path where it is commanded to be constant, (n cycles, m places)."""
     means = speeds.mean(axis=1)
     accuracy = (means.mean() - commanded) / commanded
@@ -267,7 +266,7 @@ class CornerFigures:
     overshoot: float
 
 
-def measure_corner(tracks: Floats, corner: Floats, before: Floats, after: Floats) -> CornerFigures:
+def measure_corner(tracks: Array, corner: Array, before: Array, after: Array) -> CornerFigures:
     """Of tracks near a corner, (n, m, 3), and the directions of the path before and behind it.
 
     Overshoot is the largest distance from the line behind the corner on its outer side, where the path before points.
@@ -281,7 +280,7 @@ def measure_corner(tracks: Floats, corner: Floats, before: Floats, after: Floats
     return CornerFigures(float(rounding), float(np.max(np.where(passed, beyond, 0.0), initial=0.0)))
 
 
-def _nearest(track: Floats) -> float:
+def _nearest(track: Array) -> float:
     """Distance of the origin from the straight lines between the rows (m, 3) of a track."""
     begin, along = track[:-1], np.diff(track, axis=0)
     lengths = np.maximum((along**2).sum(axis=1), 1e-300)
@@ -297,7 +296,7 @@ class SettlingFigures:
     overshoot: float
 
 
-def measure_settling(time: Floats, distances: Floats, band: float) -> SettlingFigures:
+def measure_settling(time: Array, distances: Array, band: float) -> SettlingFigures:
     """Of distances from the attained pose while coming to rest, (n, m).
 
     The stabilisation time is from the first entry into the band to the last; the overshoot is the largest distance

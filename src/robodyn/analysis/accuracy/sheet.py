@@ -15,9 +15,8 @@ from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.analysis.sweeps.variation import Distribution
-from robodyn.base import Displayed, FlawList, ModelError, refuse, report_progress
+from robodyn.base import Array, Displayed, FlawList, ModelError, refuse, report_progress
 from robodyn.computation.assembly import System, assemble
-from robodyn.computation.results.signal import Floats
 from robodyn.computation.results.table import Curves
 from robodyn.description.model import Scenario
 
@@ -47,8 +46,8 @@ class Rest:
     name: str
     first: int
     last: int
-    place: Floats | None = None
-    direction: Floats | None = None
+    place: Array | None = None
+    direction: Array | None = None
 
 
 class Cycles:
@@ -71,7 +70,7 @@ class Cycles:
         self.steady = self.commanded > STEADY * top
 
     @property
-    def across(self) -> Floats:
+    def across(self) -> Array:
         """Deviations perpendicular to the path while it is gone along, (n, m', 2)."""
         return self.deviation[: iso9283.PATH_CYCLES, self.moving, 1:]
 
@@ -94,18 +93,18 @@ class Cycles:
             rests.append(Rest(poses[k], name, first, last, place, self._direction(last, place)))
         return tuple(rests)
 
-    def offsets(self, rest: Rest) -> Floats:
+    def offsets(self, rest: Rest) -> Array:
         """Attained positions from the commanded one (n, 3): in world axes where the place is known, else the path's."""
         return self.deviation[:, rest.last] if rest.place is None else self.tool[:, rest.last] - rest.place
 
-    def _direction(self, row: int, place: Floats | None) -> Floats | None:
+    def _direction(self, row: int, place: Array | None) -> Array | None:
         before = self.followed.place(float(self.way[row]) - NEARBY * float(self.way[-1]))
         if place is None or before is None:
             return None
         return np.asarray((place - before) / np.linalg.norm(place - before))
 
 
-def _deviate(curves: Curves, followed: FollowedPath) -> Floats:
+def _deviate(curves: Curves, followed: FollowedPath) -> Array:
     """Along, horizontal and vertical (n, m, 3): of places, which are smooth, where their axes turn at corners."""
     if followed.path is None:
         return np.stack([curves.values[name] for name in followed.deviation], axis=-1)
@@ -113,7 +112,7 @@ def _deviate(curves: Curves, followed: FollowedPath) -> Floats:
     return np.stack([np.broadcast_to(found[part], curves.values[followed.way].shape) for part in PARTS], axis=-1)
 
 
-def _still(moving: Floats) -> list[tuple[int, int]]:
+def _still(moving: Array) -> list[tuple[int, int]]:
     """First and last row of every rest behind a motion."""
     edges = np.flatnonzero(np.diff(np.concatenate([[True], moving, [True]]).astype(int)))
     runs = [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
@@ -121,7 +120,7 @@ def _still(moving: Floats) -> list[tuple[int, int]]:
     return [(a, b) for a, b in runs if a > begin and b - a >= LEAST_ROWS]
 
 
-def _count(start: Floats | None, places: list[Floats | None]) -> list[str]:
+def _count(start: Array | None, places: list[Array | None]) -> list[str]:
     """Names of poses: those of one place are one; without places each rest is a pose."""
     known = [start]
     names = []
@@ -133,7 +132,7 @@ def _count(start: Floats | None, places: list[Floats | None]) -> list[str]:
     return names
 
 
-def _meet(one: Floats | None, other: Floats | None) -> bool:
+def _meet(one: Array | None, other: Array | None) -> bool:
     return one is not None and other is not None and float(np.linalg.norm(one - other)) < SAME_PLACE
 
 
@@ -248,7 +247,7 @@ class Cause:
 
 
 def split_accuracy(
-    scenario: Scenario, signals: Sequence[str], at: Mapping[Key, tuple[float, Floats]], notes: list[str]
+    scenario: Scenario, signals: Sequence[str], at: Mapping[Key, tuple[float, Array]], notes: list[str]
 ) -> dict[Key, tuple[Cause, ...]]:
     """Parts of deviations at times, by the error budget of the scenario, the largest first.
 
@@ -275,7 +274,7 @@ def split_accuracy(
     return causes
 
 
-def split_spread(table: SweepTable, cloud: Floats, figure: float) -> tuple[Cause, ...]:
+def split_spread(table: SweepTable, cloud: Array, figure: float) -> tuple[Cause, ...]:
     """Shares of a repeatability by each drawn number: its part of the cloud's variance, by linear regression.
 
     Args:
@@ -344,12 +343,12 @@ class Sheet(Displayed):
     figures: tuple[Figure, ...]
     uncertain: Mapping[str, str]
     seed: int
-    time: Floats
-    deviation: Floats
-    speed: Floats
-    commanded: Floats
+    time: Array
+    deviation: Array
+    speed: Array
+    commanded: Array
     rests: tuple[Rest, ...]
-    clouds: tuple[Floats, ...]
+    clouds: tuple[Array, ...]
     notes: tuple[str, ...]
     payload: float | None = None
 

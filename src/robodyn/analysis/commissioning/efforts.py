@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.base import FlawList
+from robodyn.base import Array, FlawList
 from robodyn.description.model import LinearCombination, Machine
 
 
@@ -35,7 +35,7 @@ class InverseDynamics:
         self.rest = self.dynamics.positions_at(rests)
         self.columns = [[name, *([drives[name]] if name in drives else [])] for name in joints]
 
-    def __call__(self, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+    def __call__(self, position: Array, velocity: Array, acceleration: Array) -> Array:
         """Of the moving joints, (n,) each."""
         dynamics = self.dynamics
         q, v, a = self.rest.copy(), np.zeros(len(dynamics.velocities)), np.zeros(len(dynamics.velocities))
@@ -48,7 +48,7 @@ class InverseDynamics:
         return np.array([sum(forces[f"{name}.velocity"] for name in names) for names in self.columns])
 
 
-def check_unconstrained(flaws: FlawList, dynamics: MachineDynamics, q: np.ndarray, joints: Sequence[str]) -> None:
+def check_unconstrained(flaws: FlawList, dynamics: MachineDynamics, q: Array, joints: Sequence[str]) -> None:
     """Report joints that constraints hold: what they move, and who helps them, is not known joint by joint."""
     H = dynamics.constraint_gradients(q)
     for name in joints if len(H) else ():
@@ -61,12 +61,12 @@ def check_efforts(
     machine: Machine,
     joints: Sequence[str],
     places: Mapping[str, float],
-    time: np.ndarray,
-    position: np.ndarray,
-    velocity: np.ndarray,
-    acceleration: np.ndarray,
+    time: Array,
+    position: Array,
+    velocity: Array,
+    acceleration: Array,
     place: Callable[[int], str],
-) -> np.ndarray:
+) -> Array:
     """Torques and forces of the joints' drives along a motion (k, n), friction aside; what is too much is reported.
 
     Args:
@@ -83,7 +83,7 @@ def check_efforts(
 
 
 def _report(
-    flaws: FlawList, machine: Machine, columns: list[list[str]], effort: np.ndarray, place: Callable[[int], str]
+    flaws: FlawList, machine: Machine, columns: list[list[str]], effort: Array, place: Callable[[int], str]
 ) -> None:
     assert machine.mechanism is not None
     own = {joint.name: joint for joint in machine.mechanism.joints}

@@ -15,8 +15,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.base import Displayed, FlawList, report_progress
-from robodyn.computation.results.signal import Floats
+from robodyn.base import Array, Displayed, FlawList, report_progress
 from robodyn.computation.simulation import simulate
 from robodyn.description.laws.drives import REFERENCE, motor_heat
 from robodyn.description.model import Block, Scenario
@@ -58,7 +57,7 @@ class HeatPath:
     def hold(self, torque: float) -> Holding:
         """What happens under a constant torque."""
 
-        def rates(_: float, x: Floats) -> list[float]:
+        def rates(_: float, x: Array) -> list[float]:
             # The current that the torque takes of magnets as warm as they are.
             found = motor_heat(0.0, *x, ambient=self.ambient, **self.numbers)
             current = torque / (self.torque_per_current * found["torque_share"])
@@ -88,7 +87,7 @@ class HeatPath:
 
 
 def _passes(k: int, limit: float):  # type: ignore[no-untyped-def]
-    def event(_: float, x: Floats) -> float:
+    def event(_: float, x: Array) -> float:
         return float(x[k] - limit)
 
     event.terminal = True  # type: ignore[attr-defined]

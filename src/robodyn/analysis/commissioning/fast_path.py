@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base import FlawList, bisect, refuse, report_progress
+from robodyn.base import Array, FlawList, bisect, refuse, report_progress
 from robodyn.description.laws.speed_profile import plan_phases, travel
 from robodyn.description.model import Machine, Scenario
 from robodyn.description.paths import CartesianPath, JointPath
@@ -48,18 +48,18 @@ class PathLimits:
     """
 
     joints: tuple[str, ...]
-    s: np.ndarray
-    slope: np.ndarray
-    bend: np.ndarray
-    inertia: np.ndarray
-    centrifugal: np.ndarray
-    gravity: np.ndarray
-    coulomb: np.ndarray
-    viscous: np.ndarray
-    loss: np.ndarray
-    effort: np.ndarray
-    speed: np.ndarray
-    acceleration: np.ndarray
+    s: Array
+    slope: Array
+    bend: Array
+    inertia: Array
+    centrifugal: Array
+    gravity: Array
+    coulomb: Array
+    viscous: Array
+    loss: Array
+    effort: Array
+    speed: Array
+    acceleration: Array
 
     def rows(self, k: Any, v: Any, a: Any) -> list[tuple[Any, float]]:
         """What must stay between -limit and limit at the ways k, for a speed v and an acceleration a along the path.
@@ -80,7 +80,7 @@ class PathLimits:
                 found.append((bend * v**2 + slope * a, float(self.acceleration[j])))
         return found
 
-    def use(self, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+    def use(self, v: Array, a: Array) -> Array:
         """Largest share of any limit at each way, (k,)."""
         every = np.arange(len(self.s))
         return np.max([np.abs(row) / limit for row, limit in self.rows(every, v, a)], axis=0)
@@ -91,7 +91,7 @@ def find_limits(
     machine: Machine,
     plan: JointPath,
     places: Mapping[str, float],
-    s: np.ndarray,
+    s: Array,
     current: Mapping[str, float],
 ) -> PathLimits:
     """The limits of a machine along a planned path.
@@ -128,7 +128,7 @@ def _least(limits: Any) -> float:
     return min((value for value in limits if value is not None), default=np.inf)
 
 
-def _friction(machine: Machine, columns: Sequence[Sequence[str]]) -> np.ndarray:
+def _friction(machine: Machine, columns: Sequence[Sequence[str]]) -> Array:
     """Coulomb forward and back, viscous and loss of each joint, (4, n): sums over what rubs on it or on its drive."""
     found = np.zeros((4, len(columns)))
     for block in machine.all_blocks:
@@ -147,7 +147,7 @@ def _by_current(
     joints: Sequence[str],
     columns: Sequence[Sequence[str]],
     current: Mapping[str, float],
-) -> np.ndarray:
+) -> Array:
     """Efforts that currents allow, by the torque constants of the motors."""
     found = np.full(len(joints), np.inf)
     flaws.add_unknown(current, joints, "is no joint of the path", "current")
@@ -185,7 +185,7 @@ TRAPEZOIDS, HALVINGS = 16, 24
 """Speeds that are tried for the trapezoid to compare with, and halvings of the range of its acceleration."""
 
 
-def _nothing() -> np.ndarray:
+def _nothing() -> Array:
     return np.zeros(0)
 
 
@@ -207,14 +207,14 @@ class FastMove(Move):
     use = greatest_use: largest share of any limit
     joints = peaks
     """
-    way: np.ndarray = field(default_factory=_nothing)
-    speed: np.ndarray = field(default_factory=_nothing)
-    change: np.ndarray = field(default_factory=_nothing)
-    use: np.ndarray = field(default_factory=_nothing)
+    way: Array = field(default_factory=_nothing)
+    speed: Array = field(default_factory=_nothing)
+    change: Array = field(default_factory=_nothing)
+    use: Array = field(default_factory=_nothing)
     limits: PathLimits | None = None
-    timing: np.ndarray = field(default_factory=_nothing)
+    timing: Array = field(default_factory=_nothing)
     trapezoid: float = float("nan")
-    trapezoid_speed: np.ndarray = field(default_factory=_nothing)
+    trapezoid_speed: Array = field(default_factory=_nothing)
 
     @property
     def trapezoid_end(self) -> float:
@@ -305,7 +305,7 @@ def move_fast(
     )  # fmt: skip
 
 
-def _weights(intervals: int, jerk: float) -> np.ndarray:
+def _weights(intervals: int, jerk: float) -> Array:
     """Time of an interval, by its length over the sum of its speeds: 2 with an even acceleration, 3 with an even jerk
     from rest or to it."""
     weights = np.full(intervals, 2.0)
@@ -323,7 +323,7 @@ def _check_standing(limits: PathLimits, share: float) -> None:
         refuse("path", what, "carry less, or take larger drives", "fast path")
 
 
-def optimise_speeds(limits: PathLimits, jerk: float, top_speed: float, share: float) -> tuple[np.ndarray, np.ndarray]:
+def optimise_speeds(limits: PathLimits, jerk: float, top_speed: float, share: float) -> tuple[Array, Array]:
     """Speeds and accelerations at the ways, from rest to rest in the least time."""
     s = limits.s
     n, ds = len(s) - 1, np.diff(s)
@@ -356,7 +356,7 @@ def optimise_speeds(limits: PathLimits, jerk: float, top_speed: float, share: fl
     return speeds, np.concatenate([[ends[0]], middle, [ends[1]]])
 
 
-def _guess(limits: PathLimits, jerk: float, top_speed: float, share: float) -> np.ndarray:
+def _guess(limits: PathLimits, jerk: float, top_speed: float, share: float) -> Array:
     """Speeds of a slow S-curve that keeps all limits."""
     length, speed = float(limits.s[-1]), min(0.1 * float(limits.s[-1]), top_speed)
     while True:
@@ -367,8 +367,8 @@ def _guess(limits: PathLimits, jerk: float, top_speed: float, share: float) -> n
 
 
 def _profile(
-    s: np.ndarray, length: float, speed: float, acceleration: float, jerk: float
-) -> tuple[np.ndarray, np.ndarray]:
+    s: Array, length: float, speed: float, acceleration: float, jerk: float
+) -> tuple[Array, Array]:
     """Speed and acceleration along a trapezoid or S-curve at ways."""
     phases = plan_phases(length, speed, acceleration, jerk, 0.0)
     time = np.linspace(0, float(phases[-1].begin), 1001)

@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.analysis.linear.margins import STABLE, EigenvalueCurves, find_margins
 from robodyn.analysis.linear.sampling import SampledModel, lift, sampled_lineariser
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.base import Flaw, ModelError, report_progress
+from robodyn.base import Array, Flaw, ModelError, report_progress
 from robodyn.description.model import Block, Machine, Scenario
 from robodyn.description.model.control_model import ControlModel
 
@@ -87,7 +87,7 @@ def find_inertias(dynamics: MachineDynamics, axes: Sequence[DriveAxis], start: M
     return Inertias(least, {name: float(np.max(column)) for name, column in seen.items()}, tuple(chosen))
 
 
-def _mass_matrix(dynamics: MachineDynamics, pose: Mapping[str, float]) -> np.ndarray:
+def _mass_matrix(dynamics: MachineDynamics, pose: Mapping[str, float]) -> Array:
     return dynamics.mass_matrix(dynamics.positions_at({f"{name}.position": q for name, q in pose.items()}))
 
 

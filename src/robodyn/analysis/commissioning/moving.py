@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import FlawList
+from robodyn.base import Array, FlawList
 from robodyn.description.laws.speed_profile import plan_phases, s_curve_times, travel
 from robodyn.description.model import Block, Joint, Machine, Mechanism, Scenario
 from robodyn.description.model.joint import SINGLE
@@ -150,11 +150,11 @@ class Move:
     """
     joints: tuple[str, ...]
     duration: float
-    time: np.ndarray
-    position: np.ndarray
-    velocity: np.ndarray
-    acceleration: np.ndarray
-    effort: np.ndarray
+    time: Array
+    position: Array
+    velocity: Array
+    acceleration: Array
+    effort: Array
     blocks: tuple[Block, ...]
     scenario: Scenario | None = None
     path: JointPath | None = None
@@ -311,8 +311,8 @@ def _duration(top: tuple[float, float, float]) -> float:
 
 
 def _line_motion(
-    time: np.ndarray, top: tuple[float, float, float], begin: float, start: Sequence[float], ways: Sequence[float]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    time: Array, top: tuple[float, float, float], begin: float, start: Sequence[float], ways: Sequence[float]
+) -> tuple[Array, Array, Array]:
     s, rate, change, _ = (column[:, None] for column in travel(time, plan_phases(1.0, *top, begin)))
     way = np.asarray(ways)
     return np.asarray(start) + s * way, rate * way, change * way
@@ -370,7 +370,7 @@ def line_from(what: Machine | Scenario, by: Sequence[float], tool: str | None = 
     return straight_line(place, place + np.asarray(by, float), rotation)
 
 
-def stand_of(what: Machine | Scenario, tool: str | None = None) -> tuple[np.ndarray, np.ndarray | None]:
+def stand_of(what: Machine | Scenario, tool: str | None = None) -> tuple[Array, Array | None]:
     """Where a tool stands [m, world], and how it is turned where there are six joints."""
     machine = what.machine if isinstance(what, Scenario) else what
     flaws = FlawList()

@@ -23,9 +23,8 @@ import numpy as np
 from robodyn.analysis.checkpoint import Checkpoint
 from robodyn.analysis.measurement.measured import at_ticks, describe_rates
 from robodyn.analysis.sensitivity.variation import assemble_tunable
-from robodyn.base import Flaw, ModelError, refuse, report_progress
+from robodyn.base import Array, Flaw, ModelError, refuse, report_progress
 from robodyn.computation.results import Run
-from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Scenario, Solver, describe
 
 from .residuals import (
@@ -156,7 +155,7 @@ def _deciding(
 def _search_all(
     residuals: Residuals,
     space: SearchSpace,
-    points: Floats,
+    points: Array,
     done: int,
     starts: int,
     progress: Callable[[FitProgress], None] | None,
@@ -199,7 +198,7 @@ def _check_effects(residuals: Residuals) -> None:
         raise ModelError(flaws, "fit")
 
 
-def _check_end(residuals: Residuals, values: Floats, z: Floats) -> None:
+def _check_end(residuals: Residuals, values: Array, z: Array) -> None:
     """Refuse a search that came to where parameters have lost their effect, with the values there."""
     names = [scale.number.name for scale in residuals.scales]
     flaws = find_unidentifiable(residuals.slopes(z), names)
@@ -211,7 +210,7 @@ def _check_end(residuals: Residuals, values: Floats, z: Floats) -> None:
     raise ModelError(flaws, f"fit: where the search ended, at {found}")
 
 
-def _find_stepwise(residuals: Residuals, z: Floats) -> tuple[int, ...]:
+def _find_stepwise(residuals: Residuals, z: Array) -> tuple[int, ...]:
     """Parameters whose small changes do nothing and whose finite ones do: they act where a sample exceeds something."""
     idle = find_idle(residuals.slopes(z))
     return tuple(k for k in idle if not find_idle(residuals.difference(z, k)[:, None]))
@@ -230,7 +229,7 @@ def _reporter(
     return report
 
 
-def _search(residuals: Residuals, space: SearchSpace, begin: Floats) -> FitStart:
+def _search(residuals: Residuals, space: SearchSpace, begin: Array) -> FitStart:
     """One search from coordinates y; a start at which the simulation fails is kept as failed."""
     from scipy.optimize import least_squares
 
@@ -245,10 +244,10 @@ def _search(residuals: Residuals, space: SearchSpace, begin: Floats) -> FitStart
     # The first step is as long as the start is far from the origin: count from a place 1 before it in each coordinate.
     origin = begin - 1.0
 
-    def deviate(way: Floats) -> Floats:
+    def deviate(way: Array) -> Array:
         return residuals(space.scaled(origin + way))
 
-    def slope(way: Floats) -> Floats:
+    def slope(way: Array) -> Array:
         return residuals.slopes(space.scaled(origin + way)) @ space.slopes(origin + way)
 
     limits = lower - origin, upper - origin
@@ -265,7 +264,7 @@ def _search(residuals: Residuals, space: SearchSpace, begin: Floats) -> FitStart
     return FitStart(values, found, float(done.cost), residuals.evaluations - before, str(done.message))
 
 
-def _choose_best(found: Sequence[FitStart], scales: Sequence[Scale]) -> tuple[Floats, int]:
+def _choose_best(found: Sequence[FitStart], scales: Sequence[Scale]) -> tuple[Array, int]:
     costs = [np.inf if start.cost is None else start.cost for start in found]
     best = int(np.argmin(costs))
     if not np.isfinite(costs[best]):
@@ -273,7 +272,7 @@ def _choose_best(found: Sequence[FitStart], scales: Sequence[Scale]) -> tuple[Fl
     return np.array([s.scaled(value) for s, value in zip(scales, found[best].values, strict=True)]), best
 
 
-def _weigh(residuals: Residuals, space: SearchSpace, z: Floats, noise: Noise) -> tuple[Residuals, Floats]:
+def _weigh(residuals: Residuals, space: SearchSpace, z: Array, noise: Noise) -> tuple[Residuals, Array]:
     """Weigh each signal by its own residual and search again, until the weights stay."""
     if noise is not None:
         return residuals, z

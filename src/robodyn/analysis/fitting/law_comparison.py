@@ -25,9 +25,8 @@ from robodyn.analysis.identification.motion_rows import RegressionRows
 from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.responses import LowPass, differentiate, resample
 from robodyn.analysis.validation import SAME, WORSE, compare_squares
-from robodyn.base import Flaw, FlawList, ModelError, refuse, report_progress
+from robodyn.base import Array, Flaw, FlawList, ModelError, refuse, report_progress
 from robodyn.computation.results import Run
-from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import simulate
 from robodyn.description.laws import arguments_of, info_of, known_laws
 from robodyn.description.model import Block, ElasticGear, Scenario, with_elastic_joints
@@ -151,7 +150,7 @@ GUESSES: Mapping[str, Callable[[FrictionPlace], float]] = MappingProxyType(
 """What the number of a law is at first, by its name."""
 
 
-def _rank(rows: Mapping[str, ComparedLaw], held: Mapping[str, Floats], simple: Floats | None) -> list[ComparedLaw]:
+def _rank(rows: Mapping[str, ComparedLaw], held: Mapping[str, Array], simple: Array | None) -> list[ComparedLaw]:
     """The best law and the others in order of the criterion, with what they gain in prediction.
 
     Args:
@@ -286,11 +285,11 @@ def _stands_alone(law: str) -> bool:
 class AxisMotion:
     """One recording and its rows; signals of the places before the rows' filter, by their names in laws (n, places)."""
 
-    time: Floats
-    signals: Mapping[str, Floats]
+    time: Array
+    signals: Mapping[str, Array]
     rows: RegressionRows
 
-    def filtered(self, forces: Floats) -> Floats:
+    def filtered(self, forces: Array) -> Array:
         """Forces at the rows, low-passed as these are."""
         rate = 1 / float(np.median(np.diff(self.time)))
         smooth = LowPass(self.rows.cutoff)(forces, rate)
@@ -308,19 +307,19 @@ class LawContest:
     """
 
     places: tuple[FrictionPlace, ...]
-    levers: Floats
+    levers: Array
     motions: tuple[AxisMotion, ...]
-    fitted: tuple[np.ndarray, ...]
-    noise: Floats
+    fitted: tuple[Array, ...]
+    noise: Array
 
-    def force(self, law: str, motion: AxisMotion, k: int, numbers: Mapping[str, float]) -> Floats:
+    def force(self, law: str, motion: AxisMotion, k: int, numbers: Mapping[str, float]) -> Array:
         """Force of a law at a place along a motion, as of drives: every law returns the one ON the joint."""
         names = _argument_names(law)
         fixed = {name: GUESSES[name](self.places[k]) for name in FIXED if name in names}
         own = {name: np.nan_to_num(values[:, k]) for name, values in motion.signals.items() if name in names}
         return -np.asarray(known_laws()[law](**own, **fixed, **numbers)["torque"], float)
 
-    def forces(self, laws: Sequence[str], theta: Floats) -> list[Floats]:
+    def forces(self, laws: Sequence[str], theta: Array) -> list[Array]:
         """Forces of laws on the joints at the rows of each recording, numbers axis after axis, law after law."""
         found = []
         for motion in self.motions:
@@ -331,7 +330,7 @@ class LawContest:
             found.append(motion.filtered(total) @ self.levers)
         return found
 
-    def residuals(self, laws: Sequence[str], theta: Floats) -> tuple[Floats, list[Floats]]:
+    def residuals(self, laws: Sequence[str], theta: Array) -> tuple[Array, list[Array]]:
         """Weighted residuals at fitted rows, bodies projected out; and of all rows, (n, joints), nan where unused."""
         forces = self.forces(laws, theta)
         weighted = [(m.rows.tau - f) / self.noise for m, f in zip(self.motions, forces, strict=True)]
@@ -345,11 +344,11 @@ class LawContest:
             whole.append(np.where(motion.rows.used, apart, np.nan))
         return left, whole
 
-    def _parts(self, weighted: Sequence[Floats]) -> Iterator[tuple[Floats, AxisMotion, np.ndarray]]:
+    def _parts(self, weighted: Sequence[Array]) -> Iterator[tuple[Array, AxisMotion, Array]]:
         return zip(weighted, self.motions, self.fitted, strict=True)
 
     @cached_property
-    def _projector(self) -> tuple[Floats, Floats]:
+    def _projector(self) -> tuple[Array, Array]:
         Y = [
             (m.rows.Y / self.noise[:, None])[m.rows.used & kept[:, None]]
             for m, kept in zip(self.motions, self.fitted, strict=True)
@@ -357,7 +356,7 @@ class LawContest:
         Q, R = np.linalg.qr(np.concatenate(Y))
         return Q, R
 
-    def search(self, laws: Sequence[str], begin: Floats) -> Floats:
+    def search(self, laws: Sequence[str], begin: Array) -> Array:
         """Numbers of all axes at which least is left."""
         from scipy.optimize import least_squares
 
@@ -368,7 +367,7 @@ class LawContest:
         )
         return np.asarray(found.x)
 
-    def _limits(self, laws: Sequence[str], begin: Floats) -> list[tuple[float, float, float]]:
+    def _limits(self, laws: Sequence[str], begin: Array) -> list[tuple[float, float, float]]:
         """Lower and upper bound and size of each number."""
         limits, at = [], 0
         for scale in self.places:
@@ -389,12 +388,12 @@ class LawContest:
                 at += 1
         return limits
 
-    def begin(self, laws: Sequence[str], known: Mapping[str, Floats]) -> Floats:
+    def begin(self, laws: Sequence[str], known: Mapping[str, Array]) -> Array:
         """Numbers to begin with: those known of laws that were found, orders and phases by a scan, else guesses."""
         tables = [known[law] if law in known else self._guess(law, known) for law in laws]
         return np.concatenate([np.concatenate([table[k] for table in tables]) for k in range(len(self.places))])
 
-    def _guess(self, law: str, known: Mapping[str, Floats]) -> Floats:
+    def _guess(self, law: str, known: Mapping[str, Array]) -> Array:
         names = _numbers_of(law)
         table = np.array([[GUESSES[name](scale) for name in names] for scale in self.places])
         if "order" in names:
@@ -404,7 +403,7 @@ class LawContest:
                     table[k, names.index(name)] = value
         return table
 
-    def _scan(self, law: str, k: int, known: Mapping[str, Floats]) -> dict[str, float]:
+    def _scan(self, law: str, k: int, known: Mapping[str, Array]) -> dict[str, float]:
         """Order, phase and size of the wave that explains most of what the simplest law leaves of an axis."""
         scale = self.places[k]
         # A place is seen best at the joint that it acts on most.
@@ -521,15 +520,15 @@ def compare_friction_laws(
     contest = prepare_contest(scenario, runs, cutoff, held_out)
 
     # The simplest law says the noise of each joint, and where searches of others begin.
-    tables: dict[str, Floats] = {}
+    tables: dict[str, Array] = {}
     shape = len(contest.places), len(_numbers_of(SIMPLEST))
     tables[SIMPLEST] = contest.search([SIMPLEST], contest.begin([SIMPLEST], tables)).reshape(shape)
     whole = np.concatenate(contest.residuals([SIMPLEST], tables[SIMPLEST].ravel())[1])
     left = np.sqrt(np.nanmean(whole**2, axis=0))
     contest = replace(contest, noise=contest.noise * np.where(left > 0, left, 1.0))
 
-    results: dict[tuple[str, ...], list[Floats]] = {}
-    numbers: dict[tuple[str, ...], Floats] = {}
+    results: dict[tuple[str, ...], list[Array]] = {}
+    numbers: dict[tuple[str, ...], Array] = {}
 
     def enter(team: tuple[str, ...]) -> None:
         if team in results:
@@ -568,7 +567,7 @@ def compare_friction_laws(
             raise
         tried = {law for team in results for law in team}
         unfinished = [_not_judged(law, STOPPED) for law in chosen if law not in tried]
-    rows, held = dict[str, ComparedLaw](), dict[str, Floats]()
+    rows, held = dict[str, ComparedLaw](), dict[str, Array]()
     for team, left in results.items():
         row = _judge_team(contest, team, left, numbers[team])
         rows[row.law], held[row.law] = row, _held_squares(contest, left)
@@ -582,14 +581,14 @@ def compare_friction_laws(
     return LawComparison((*_rank(rows, held, simple), *unfinished), axes)
 
 
-def _held_squares(contest: LawContest, left: Sequence[Floats]) -> Floats:
+def _held_squares(contest: LawContest, left: Sequence[Array]) -> Array:
     """Squares of weighted residuals of all joints at held-out rows, one after the other in time."""
     rows = [np.nansum(e[~kept] ** 2, axis=1) for e, kept in zip(left, contest.fitted, strict=True)]
     return np.concatenate(rows)
 
 
 def _judge_team(
-    contest: LawContest, team: tuple[str, ...], left: Sequence[Floats], theta: Floats, axis: int | None = None
+    contest: LawContest, team: tuple[str, ...], left: Sequence[Array], theta: Array, axis: int | None = None
 ) -> ComparedLaw:
     """Laws by the residuals of all joints, or of one axis."""
     # An axis is judged at the joints that its law acts on.
@@ -695,7 +694,7 @@ def compare_laws(
         raise ModelError([Flaw(c.law, c.tried) for c in failed], "comparison of laws: none can be fitted")
     # Signals in their order: an elastic gear gives some of them other names.
     noise = np.min([[signal.noise for signal in fit.signals] for fit in fits.values()], axis=0)
-    means, held = dict[str, list[float]](), dict[str, Floats]()
+    means, held = dict[str, list[float]](), dict[str, Array]()
     for law, fit in fits.items():
         both = _weighted_squares(fit, noise)
         means[law] = [float(np.nanmean(np.concatenate([x.ravel() for x in own]))) for own in both]
@@ -832,10 +831,10 @@ def _remark(fit: Fit) -> str:
     return "; ".join(f"{what}: {', '.join(names)}" for what, names in remarks if names)
 
 
-def _weighted_squares(fit: Fit, noise: Floats) -> tuple[list[Floats], list[Floats]]:
+def _weighted_squares(fit: Fit, noise: Array) -> tuple[list[Array], list[Array]]:
     """Squares of the residuals of each recording by the noise, (n, signals): at fitted and at held-out samples."""
     level = dict(zip([signal.name for signal in fit.signals], noise, strict=True))
-    fitted, held = list[Floats](), list[Floats]()
+    fitted, held = list[Array](), list[Array]()
     for r in fit.recordings:
         apart = [(r.measured[name].values - r.run[name].values) / level[name] for name in r.measured.names]
         squares, seen = np.column_stack(apart) ** 2, np.isfinite(r.residuals)

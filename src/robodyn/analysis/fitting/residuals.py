@@ -22,10 +22,9 @@ from robodyn.analysis.measurement.measured import drive_by_data, last_as_long, m
 from robodyn.analysis.sensitivity.parameters import INITIAL, check_quaternions
 from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable, prepare_variation
-from robodyn.base import FlawList, ModelError, refuse
+from robodyn.base import Array, FlawList, ModelError, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Run
-from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Number, Solver
 
 from .search_space import OF_RECORDING, Bounds, Scale, make_scales
@@ -55,12 +54,12 @@ class RecordingResiduals:
     names: Sequence[str]
     scales: Sequence[Scale]
     given: dict[str, float]
-    noise: Floats
+    noise: Array
     evaluations: int = 0
     failure: str = ""
     _kept: tuple[bytes, Run] | None = field(default=None, repr=False)
 
-    def run(self, z: Floats) -> Run | None:
+    def run(self, z: Array) -> Run | None:
         """The simulation at z, None where it could not be carried through."""
         key = np.asarray(z, float).tobytes()
         if self._kept and self._kept[0] == key:
@@ -80,12 +79,12 @@ class RecordingResiduals:
         self._kept = (key, run)
         return run
 
-    def weighed(self, z: Floats) -> Floats:
+    def weighed(self, z: Array) -> Array:
         """r(z); not finite where the simulation failed, so that the search turns back."""
         run = self.run(z)
         return np.full(self.present.sum(), np.inf) if run is None else self._weigh(self._apart(run))
 
-    def slopes(self, z: Floats) -> Floats:
+    def slopes(self, z: Array) -> Array:
         """J(z), exact where there are exact sensitivities, else by central differences."""
         if not self.variation.exact:
             return self._differences(z)
@@ -98,7 +97,7 @@ class RecordingResiduals:
             columns.append(self._weigh(table) * scale.slope(float(zk)))
         return np.column_stack(columns)
 
-    def _differences(self, z: Floats) -> Floats:
+    def _differences(self, z: Array) -> Array:
         columns, size = [], ACROSS_JUMPS if self.variation.leaps else DIFFERENCE
         middle = self._kept
         for step in size * np.eye(len(self.scales)):
@@ -106,19 +105,19 @@ class RecordingResiduals:
         self._kept = middle or self._kept
         return np.column_stack(columns)
 
-    def apart(self, z: Floats) -> Floats:
+    def apart(self, z: Array) -> Array:
         """Measured minus simulated, (n_samples, n_signals)."""
         run = self.run(z)
         return np.full(self.data.values.shape, np.nan) if run is None else -self._apart(run)
 
-    def _apart(self, run: Run) -> Floats:
+    def _apart(self, run: Run) -> Array:
         return np.column_stack([run[name].values for name in self.data.names]) - self.data.values
 
-    def _weigh(self, table: Floats) -> Floats:
+    def _weigh(self, table: Array) -> Array:
         return (table / self.noise).T[self.present]
 
     @property
-    def present(self) -> Floats:
+    def present(self) -> Array:
         """Which samples there are, signal after signal."""
         return np.isfinite(self.data.values).T
 
@@ -144,7 +143,7 @@ class Residuals:
     is_stopped: Callable[[], bool] = bool
     stepwise: tuple[int, ...] = ()
 
-    def __call__(self, z: Floats) -> Floats:
+    def __call__(self, z: Array) -> Array:
         if self.is_stopped():
             raise KeyboardInterrupt
         r = np.concatenate(list(self._map(RecordingResiduals.weighed, z)))
@@ -153,7 +152,7 @@ class Residuals:
             self.on_run()
         return r
 
-    def slopes(self, z: Floats) -> Floats:
+    def slopes(self, z: Array) -> Array:
         found = list(self._map(RecordingResiduals.slopes, z))
         rows = [np.zeros((len(J), len(z))) for J in found]
         for row, J, places in zip(rows, found, self.places, strict=True):
@@ -163,7 +162,7 @@ class Residuals:
             whole[:, k] = self.difference(z, k)
         return whole
 
-    def difference(self, z: Floats, k: int) -> Floats:
+    def difference(self, z: Array, k: int) -> Array:
         """Change of the residuals with one parameter over a wide step, by that step; the runs kept are those before."""
         kept = [part._kept for part in self.parts]
         step = STEPWISE * np.eye(len(z))[k]
@@ -172,7 +171,7 @@ class Residuals:
             part._kept = run
         return np.nan_to_num((ends[0] - ends[1]) / (2 * STEPWISE), posinf=0.0, neginf=0.0)
 
-    def split(self, r: Floats, J: Floats) -> list[ResidualRows]:
+    def split(self, r: Array, J: Array) -> list[ResidualRows]:
         """Residuals and slopes of each recording by rows and signals, those of all recordings."""
         names, found, begin = self.names, list[ResidualRows](), 0
         for part in self.parts:
@@ -188,15 +187,15 @@ class Residuals:
             found.append(ResidualRows(X, e, used))
         return found
 
-    def carried_through(self, z: Floats) -> bool:
+    def carried_through(self, z: Array) -> bool:
         """Whether all simulations are, at z."""
         return all(run is not None for run in self._map(RecordingResiduals.run, z))
 
-    def _map(self, work: Callable[[RecordingResiduals, Floats], Any], z: Floats) -> Iterator[Any]:
+    def _map(self, work: Callable[[RecordingResiduals, Array], Any], z: Array) -> Iterator[Any]:
         own = [np.asarray(z, float)[places] for places in self.places]
         return self.pool.map(work, self.parts, own) if self.pool else map(work, self.parts, own)
 
-    def each(self, z: Floats) -> Iterator[tuple[RecordingResiduals, Floats]]:
+    def each(self, z: Array) -> Iterator[tuple[RecordingResiduals, Array]]:
         """Recordings with their own parts of z."""
         return zip(self.parts, [z[places] for places in self.places], strict=True)
 
@@ -433,9 +432,9 @@ def _matching(system: System, one: Experiment, data: Run) -> System:
         raise ModelError(error.flaws, one.label) from error
 
 
-def spread_noise(residuals: Residuals, z: Floats) -> dict[str, float]:
+def spread_noise(residuals: Residuals, z: Array) -> dict[str, float]:
     """Root mean square of each signal's residual, the degrees of freedom shared among the signals."""
-    apart: dict[str, list[Floats]] = {name: [] for name in residuals.names}
+    apart: dict[str, list[Array]] = {name: [] for name in residuals.names}
     for part, own in residuals.each(z):
         for name, column in zip(part.data.names, part.apart(own).T, strict=True):
             apart[name].append(column[np.isfinite(column)])

@@ -14,9 +14,8 @@ from robodyn.analysis.coloured_noise import Spread, describe_doubt, find_spread
 from robodyn.analysis.identification.identify import IntervalEstimate
 from robodyn.analysis.measurement.measured import SignalError, compare_signals
 from robodyn.analysis.sensitivity.variation import Variation
-from robodyn.base import Displayed, Flaw, refuse, to_plain, write_file
+from robodyn.base import Array, Displayed, Flaw, refuse, to_plain, write_file
 from robodyn.computation.results import Run
-from robodyn.computation.results.signal import Floats
 
 from .residuals import STEPWISE, RecordingResiduals, Residuals
 from .search_space import OF_RECORDING, Scale, SearchSpace
@@ -43,13 +42,13 @@ NAMED = 0.05
 UNSEEN = "has no effect on the data"
 
 
-def find_idle(J: Floats) -> list[int]:
+def find_idle(J: Array) -> list[int]:
     """Columns of parameters without effect."""
     idle = np.linalg.norm(J, axis=0) <= NO_EFFECT * np.sqrt(max(J.shape[0], 1))
     return [int(k) for k in np.flatnonzero(idle)]
 
 
-def find_unidentifiable(J: Floats, names: Sequence[str]) -> list[Flaw]:
+def find_unidentifiable(J: Array, names: Sequence[str]) -> list[Flaw]:
     """A flaw for each parameter without effect and each combination along which nothing changes."""
     idle, lengths = find_idle(J), np.linalg.norm(J, axis=0)
     flaws = [Flaw(names[k], UNSEEN, "leave it out of free") for k in idle]
@@ -64,7 +63,7 @@ def find_unidentifiable(J: Floats, names: Sequence[str]) -> list[Flaw]:
     return flaws
 
 
-def _describe_combination(way: Floats, names: Sequence[str]) -> Flaw:
+def _describe_combination(way: Array, names: Sequence[str]) -> Flaw:
     """A direction in scaled parameters as changes in percent, the largest of them 1 %."""
     way = way / way[np.argmax(np.abs(way))]
     parts = [(name, share) for name, share in zip(names, way, strict=True) if abs(share) > NAMED]
@@ -73,7 +72,7 @@ def _describe_combination(way: Floats, names: Sequence[str]) -> Flaw:
     return Flaw(", ".join(name for name, _ in parts), what, "keep one of them fixed, or measure something else too")
 
 
-def describe_correlations(correlation: Floats, names: Sequence[str]) -> list[str]:
+def describe_correlations(correlation: Array, names: Sequence[str]) -> list[str]:
     """A sentence for each pair of parameters whose estimates are nearly one."""
     return [
         f"{names[i]} and {names[j]} are hard to tell apart: their correlation is {correlation[i, j]:+.4f}"
@@ -133,7 +132,7 @@ class FittedRecording:
     label: str
     measured: Run
     run: Run
-    residuals: Floats
+    residuals: Array
     held_out: tuple[SignalError, ...] = ()
 
 
@@ -173,7 +172,7 @@ class Fit(Displayed):
     warnings
     """
     parameters: tuple[FittedParameter, ...]
-    correlation: Floats
+    correlation: Array
     signals: tuple[FittedSignal, ...]
     starts: tuple[FitStart, ...]
     cost: float
@@ -247,7 +246,7 @@ WIDE = 1.0
 def summarise_fit(
     residuals: Residuals,
     space: SearchSpace,
-    z: Floats,
+    z: Array,
     starts: tuple[FitStart, ...],
     best: int,
     noise_given: bool,
@@ -313,7 +312,7 @@ def summarise_fit(
     )
 
 
-def _recording(part: RecordingResiduals, z: Floats, whole: Run) -> FittedRecording:
+def _recording(part: RecordingResiduals, z: Array, whole: Run) -> FittedRecording:
     run = part.run(z)
     assert run is not None
     fitted = np.isfinite(part.data.values)
@@ -330,7 +329,7 @@ def _describe_slopes(variation: Variation) -> str:
 
 
 def _find_spread(
-    residuals: Residuals, space: SearchSpace, z: Floats, r: Floats, J: Floats, noise_given: bool
+    residuals: Residuals, space: SearchSpace, z: Array, r: Array, J: Array, noise_given: bool
 ) -> tuple[Spread, str]:
     """Of the scaled parameters, along the directions in which they can move, and why intervals are no 95 % ones."""
     along = space.tangent(z)
@@ -355,7 +354,7 @@ def _find_spread(
     return spread, doubt or (stairs if steps else "")
 
 
-def _motion(residuals: Residuals, part: RecordingResiduals, z: Floats) -> Floats:
+def _motion(residuals: Residuals, part: RecordingResiduals, z: Array) -> Array:
     """Simulated signals and their rates (n, all signals, 2)."""
     run = part.run(z)
     assert run is not None
@@ -378,9 +377,9 @@ def _parameter(
     return FittedParameter(number.name, number.unit, value, own, lower, upper, number.value, bound, spread)
 
 
-def _signals(residuals: Residuals, z: Floats) -> tuple[FittedSignal, ...]:
+def _signals(residuals: Residuals, z: Array) -> tuple[FittedSignal, ...]:
     units = {info.name: info.unit for part in residuals.parts for info in part.variation.compiled.system.signals}
-    columns: dict[str, list[tuple[Floats, Floats]]] = {name: [] for name in residuals.names}
+    columns: dict[str, list[tuple[Array, Array]]] = {name: [] for name in residuals.names}
     for part, own in residuals.each(z):
         for name, errors in zip(part.data.names, part.apart(own).T, strict=True):
             columns[name].append((errors, part.data[name].values))
@@ -397,7 +396,7 @@ def _signals(residuals: Residuals, z: Floats) -> tuple[FittedSignal, ...]:
 
 
 def _describe_unfinished(
-    residuals: Residuals, space: SearchSpace, z: Floats, parameters: Sequence[FittedParameter]
+    residuals: Residuals, space: SearchSpace, z: Array, parameters: Sequence[FittedParameter]
 ) -> list[str]:
     """Parameters along which the residuals still fall: at a best fit they are at right angles to all slopes."""
     r, free = residuals(z), [k for k, p in enumerate(parameters) if not p.at_bound]
@@ -412,7 +411,7 @@ def _describe_unfinished(
 
 def _warnings(
     parameters: Sequence[FittedParameter],
-    correlation: Floats,
+    correlation: Array,
     names: Sequence[str],
     starts: Sequence[FitStart],
     agreeing: int,

@@ -11,8 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from robodyn.base import FlawList
-from robodyn.computation.results.signal import Floats
+from robodyn.base import Array, FlawList
 from robodyn.description.model import Number, Scenario
 from robodyn.description.model.body import TENSOR, tensor_of
 
@@ -110,7 +109,7 @@ def _scale(number: Number, bounds: Bounds | None) -> Scale:
     return Scale(number, lower, upper, abs(number.value) or width or 1.0)
 
 
-def spread_points(count: int, dimension: int, seed: int) -> Floats:
+def spread_points(count: int, dimension: int, seed: int) -> Array:
     """Halton's points, scrambled: they fill the unit cube evenly, and more of them go between the first."""
     from scipy.stats.qmc import Halton
 
@@ -149,9 +148,9 @@ AT_LIMIT = 1e-4
 class Chart(Protocol):
     """Coordinates y of the free entries of a tensor."""
 
-    def entries(self, y: Floats) -> Floats: ...
+    def entries(self, y: Array) -> Array: ...
 
-    def coordinates(self, x: Floats) -> Floats: ...
+    def coordinates(self, x: Array) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -169,18 +168,18 @@ class FreeInertia:
     given: tuple[float, ...]
     bounds: tuple[Bounds, ...]
 
-    def second_moments(self, x: Floats) -> Floats:
+    def second_moments(self, x: Array) -> Array:
         """S with these free entries."""
         entries = dict(zip(TENSOR, self.given, strict=True)) | dict(zip(self.keys, x.tolist(), strict=True))
         tensor = tensor_of([entries[key] for key in TENSOR])
         return np.trace(tensor) / 2 * np.eye(3) - tensor
 
-    def margin(self, x: Floats) -> float:
+    def margin(self, x: Array) -> float:
         """Smallest eigenvalue of S by their sum: 0 at the limit of what is possible."""
         values = np.linalg.eigvalsh(self.second_moments(x))
         return float(values[0] / max(values.sum(), 1e-300))
 
-    def room(self, x: Floats) -> float:
+    def room(self, x: Array) -> float:
         """The margin, or the distance from a bound where that is less, by the sum of the eigenvalues."""
         size = max(float(np.trace(self.second_moments(x))), 1e-300)
         ways = [
@@ -188,7 +187,7 @@ class FreeInertia:
         ]
         return min(self.margin(x), *ways)
 
-    def normals(self, x: Floats) -> Floats:
+    def normals(self, x: Array) -> Array:
         """How the part of S that vanishes at the limit changes with each free entry, (n_vanishing, n_entries)."""
         values, vectors = np.linalg.eigh(self.second_moments(x))
         null = vectors[:, values < AT_LIMIT * values.sum()]
@@ -198,14 +197,14 @@ class FreeInertia:
         rows = [[null[:, i] @ step @ null[:, j] for step in steps] for i, j in pairs]
         return np.array(rows).reshape(-1, len(x))
 
-    def chart(self, start: Floats) -> Chart:
+    def chart(self, start: Array) -> Chart:
         """Coordinates for searches from these entries."""
         bounded = any(math.isfinite(limit) for bound in self.bounds for limit in bound)
         if set(MOMENTS) <= set(self.keys) and not bounded:
             return CholeskyChart(self)
         return RadialChart(self, self.inside(start))
 
-    def inside(self, x: Floats) -> Floats:
+    def inside(self, x: Array) -> Array:
         """The entries, or others near them with room to all sides."""
         from scipy.optimize import minimize
 
@@ -223,7 +222,7 @@ class CholeskyChart:
 
     free: FreeInertia
 
-    def entries(self, y: Floats) -> Floats:
+    def entries(self, y: Array) -> Array:
         own = dict(zip(self.free.keys, y.tolist(), strict=True))
         fixed = dict(zip(TENSOR, self.free.given, strict=True))
         L = np.diag(np.exp([own[key] for key in MOMENTS]))
@@ -234,7 +233,7 @@ class CholeskyChart:
         places = {key: (k, k) for k, key in enumerate(MOMENTS)} | PRODUCTS
         return np.array([tensor[places[key]] for key in self.free.keys])
 
-    def coordinates(self, x: Floats) -> Floats:
+    def coordinates(self, x: Array) -> Array:
         """Of the entries, or of a body a little thicker where they are at the limit."""
         S = self.free.second_moments(x)
         thicker = INSIDE * max(float(np.trace(S)), 1e-9) - float(np.linalg.eigvalsh(S)[0])
@@ -249,13 +248,13 @@ class RadialChart:
     """x = c + y / sqrt(1 + g(y)^2), y by the sum of the second moments at c."""
 
     free: FreeInertia
-    centre: Floats
+    centre: Array
 
-    def entries(self, y: Floats) -> Floats:
+    def entries(self, y: Array) -> Array:
         way = self._size * y
         return self.centre + way / math.sqrt(1 + self._gauge(way) ** 2)
 
-    def coordinates(self, x: Floats) -> Floats:
+    def coordinates(self, x: Array) -> Array:
         way = x - self.centre
         return way / math.sqrt(1 - min(self._gauge(way), 1 - INSIDE) ** 2) / self._size
 
@@ -264,11 +263,11 @@ class RadialChart:
         return float(np.trace(self.free.second_moments(self.centre)))
 
     @cached_property
-    def _root(self) -> Floats:
+    def _root(self) -> Array:
         """W with W S(c) W^T = 1."""
         return np.linalg.inv(np.linalg.cholesky(self.free.second_moments(self.centre)))
 
-    def _gauge(self, way: Floats) -> float:
+    def _gauge(self, way: Array) -> float:
         """How often the way goes into that to the border: by the eigenvalue of S that vanishes first, or a bound."""
         change = self.free.second_moments(self.centre + way) - self.free.second_moments(self.centre)
         parts = [0.0, float(np.linalg.eigvalsh(-self._root @ change @ self._root.T)[-1])]
@@ -296,22 +295,22 @@ class SearchSpace:
     charts: tuple[Chart, ...]
 
     @property
-    def given(self) -> Floats:
+    def given(self) -> Array:
         """z of the given values."""
         return np.array([scale.scaled(scale.number.value) for scale in self.scales])
 
-    def values(self, z: Floats) -> Floats:
+    def values(self, z: Array) -> Array:
         """Parameters in their own units."""
         return np.array([scale.value(float(zk)) for scale, zk in zip(self.scales, z, strict=True)])
 
-    def coordinates(self, z: Floats) -> Floats:
+    def coordinates(self, z: Array) -> Array:
         """y of scaled parameters, the nearest within the limits."""
         y, values = np.array(z, float), self.values(z)
         for free, chart in zip(self.inertias, self.charts, strict=True):
             y[list(free.places)] = chart.coordinates(values[list(free.places)])
         return np.clip(y, *self.limits)
 
-    def scaled(self, y: Floats) -> Floats:
+    def scaled(self, y: Array) -> Array:
         """z of coordinates."""
         z = np.array(y, float)
         for free, chart in zip(self.inertias, self.charts, strict=True):
@@ -319,7 +318,7 @@ class SearchSpace:
                 z[k] = self.scales[k].scaled(value)
         return z
 
-    def slopes(self, y: Floats) -> Floats:
+    def slopes(self, y: Array) -> Array:
         """dz/dy, by central differences of the charts."""
         T = np.eye(len(y))
         for k in (k for free in self.inertias for k in free.places):
@@ -328,7 +327,7 @@ class SearchSpace:
         return T
 
     @property
-    def limits(self) -> Floats:
+    def limits(self) -> Array:
         """Lower and upper bounds of y, (2, n); charts have none."""
         bounds = np.array([scale.limits for scale in self.scales]).T
         bounds[:, self._charted] = [[-math.inf], [math.inf]]
@@ -338,7 +337,7 @@ class SearchSpace:
     def _charted(self) -> list[int]:
         return [k for free in self.inertias for k in free.places]
 
-    def draw_starts(self, count: int, seed: int) -> Floats:
+    def draw_starts(self, count: int, seed: int) -> Array:
         """Starting points, (count, n): the given values first, then quasi-random ones, the same for a seed."""
         first = self.coordinates(self.given)
         lower, upper = np.array([scale.region for scale in self.scales]).T
@@ -348,12 +347,12 @@ class SearchSpace:
             lower[k], upper[k] = first[k] - half, first[k] + half
         return np.vstack([first, lower + spread_points(count - 1, len(first), seed) * (upper - lower)])
 
-    def at_limit(self, z: Floats) -> list[FreeInertia]:
+    def at_limit(self, z: Array) -> list[FreeInertia]:
         """Bodies that are hardly possible any more, by their inertia."""
         values = self.values(z)
         return [free for free in self.inertias if free.margin(values[list(free.places)]) < AT_LIMIT]
 
-    def at_bounds(self, z: Floats) -> list[bool]:
+    def at_bounds(self, z: Array) -> list[bool]:
         """Which parameters lie at a bound; charts come near to those of entries and do not reach them."""
         found = [
             any(abs(zk - limit) <= AT_BOUND * max(abs(zk), 1.0) for limit in scale.limits)
@@ -366,7 +365,7 @@ class SearchSpace:
                 found[k] = any(abs(values[k] - bound) < AT_LIMIT * size for bound in bounds)
         return found
 
-    def tangent(self, z: Floats) -> Floats:
+    def tangent(self, z: Array) -> Array:
         """Directions of z along the limits at which bodies are, (n, n_directions); all where none is at one."""
         rows, values = [], self.values(z)
         for free in self.at_limit(z):

@@ -11,12 +11,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base import FlawList, ModelError, UnitError, nearest, refuse, report_progress
+from robodyn.base import Array, FlawList, ModelError, UnitError, nearest, refuse, report_progress
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
 from robodyn.computation.native import compile_kernels
 from robodyn.computation.results import Run
-from robodyn.computation.results.signal import Floats
 from robodyn.description.files.units import read_quantity
 from robodyn.description.model import Scenario
 
@@ -45,18 +44,18 @@ class Workspace:
     """Bounds as texts, their signs (1 for >=), values, units, and the signals by (q, v), one column."""
 
     texts: tuple[str, ...]
-    signs: Floats
-    values: Floats
+    signs: Array
+    values: Array
     units: tuple[str, ...]
     function: ca.Function
 
-    def signals(self, q: Floats, v: Floats) -> Floats:
+    def signals(self, q: Array, v: Array) -> Array:
         """Along a motion, (n_times, bounds)."""
         if not self.texts:
             return np.zeros((len(q), 0))
         return np.array(self.function.map(len(q))(q.T, v.T)).T
 
-    def margins(self, q: Floats, v: Floats) -> Floats:
+    def margins(self, q: Array, v: Array) -> Array:
         """How far each bound is kept, (n_times, bounds): negative where it is not."""
         return self.signs * (self.signals(q, v) - self.values)
 
@@ -113,7 +112,7 @@ def read_workspace(system: System, texts: Sequence[str]) -> Workspace:
 
 
 MOTIONS = ("fourier", "spline")
-Motion = tuple[Floats, Floats, Floats]
+Motion = tuple[Array, Array, Array]
 """Positions, velocities and accelerations, or what gives them from coefficients; (n_times, n) each."""
 
 
@@ -144,7 +143,7 @@ class MotionFamily:
     frequency: float
     harmonics: int
 
-    def basis(self, time: Floats) -> Motion:
+    def basis(self, time: Array) -> Motion:
         """B and its first and second derivatives at times [s]."""
         if self.kind == "spline":
             # Columns: cubic splines that are 1 at one of the knots and 0 at the others.
@@ -159,12 +158,12 @@ class MotionFamily:
         return np.hstack([one, s, c]), np.hstack([none, w * c, -w * s]), np.hstack([none, -w * w * s, -w * w * c])
 
     @property
-    def knots(self) -> Floats:
+    def knots(self) -> Array:
         """Times of a spline's points [s]: three more than its free numbers, which the ends take."""
         return np.linspace(0, 1 / self.frequency, 2 * self.harmonics + 2)
 
     @cached_property
-    def free(self) -> Floats:
+    def free(self) -> Array:
         """Z, orthonormal."""
         from scipy.linalg import null_space
 
@@ -173,12 +172,12 @@ class MotionFamily:
         return np.asarray(null_space(ends, rcond=1e-9))
 
     @cached_property
-    def still(self) -> Floats:
+    def still(self) -> Array:
         """y of the motion that stays at 1."""
         constant = np.ones(len(self.free)) if self.kind == "spline" else np.eye(len(self.free))[0]
         return np.asarray(self.free.T @ constant)
 
-    def draw(self, rng: np.random.Generator, joints: int) -> Floats:
+    def draw(self, rng: np.random.Generator, joints: int) -> Array:
         """y of random motions about 0, (free numbers, joints), of a mean square of 1, slow parts larger."""
         k = np.arange(1, self.harmonics + 1)
         wide = rng.normal(0, 1, (2 * self.harmonics, joints)) / np.concatenate([k, k])[:, None]
@@ -190,7 +189,7 @@ class MotionFamily:
         shape = self.basis(np.linspace(0, 1 / self.frequency, 200))[0] @ self.free @ y
         return np.asarray(y / np.sqrt(np.mean(shape**2, axis=0)))
 
-    def axes(self, joints: tuple[str, ...], c: Floats) -> tuple[AxisSeries, ...] | tuple[AxisSpline, ...]:
+    def axes(self, joints: tuple[str, ...], c: Array) -> tuple[AxisSeries, ...] | tuple[AxisSpline, ...]:
         """Coefficients (coefficients, joints) as the laws of references take them."""
         columns, h = c.T.tolist(), self.harmonics
         if self.kind == "spline":
@@ -267,10 +266,10 @@ class Excitation:
     workspace: dict[str, float]
     suggestions: tuple[Suggestion, ...]
     family: MotionFamily
-    coefficients: Floats = field(repr=False)
+    coefficients: Array = field(repr=False)
     measured: bool = False
 
-    def at(self, time: Floats, coefficients: Floats | None = None) -> Motion:
+    def at(self, time: Array, coefficients: Array | None = None) -> Motion:
         """Positions, velocities and accelerations at times [s], (n, joints) each, of this motion or a suggested one."""
         c = self.coefficients if coefficients is None else coefficients
         q, v, a = (part @ c for part in self.family.basis(time))
@@ -289,30 +288,30 @@ class ExcitationProblem:
 
     regressor: Regressor
     base: BaseParameters
-    limits: Mapping[str, Floats]
+    limits: Mapping[str, Array]
     family: MotionFamily
     workspace: Workspace
     criterion: str
-    theta: Floats
+    theta: Array
     basis: Motion
     dense: Motion
-    widths: Floats
-    centre: Floats
+    widths: Array
+    centre: Array
 
     @property
     def n(self) -> int:
         return len(self.regressor.joints)
 
-    def coefficients(self, y: Floats) -> Floats:
+    def coefficients(self, y: Array) -> Array:
         """Of all joints, (coefficients, n)."""
         return self.family.free @ y.reshape(-1, self.n)
 
-    def motion(self, y: Floats, basis: Motion) -> Motion:
+    def motion(self, y: Array, basis: Motion) -> Motion:
         c = self.coefficients(y)
         q, v, a = (part @ c for part in basis)
         return q, v, a
 
-    def efforts(self, q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats]:
+    def efforts(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
         """Y of the base parameters, and the efforts of the scenario's own numbers."""
         Y, fixed = self.regressor(q, v, a)
         Y = Y[:, :, list(self.base.kept)]
@@ -335,14 +334,14 @@ class ExcitationProblem:
 class Scaling:
     """Noise of each joint's effort, (n,), and sizes of the base parameters' columns, by which information counts."""
 
-    noise: Floats
-    columns: Floats
+    noise: Array
+    columns: Array
 
-    def rows(self, Y: Floats) -> Floats:
+    def rows(self, Y: Array) -> Array:
         """Y by the noise, and in the scale of the numbers."""
         return Y / self.noise[:, None] / self.columns
 
-    def information(self, Y: Floats) -> Floats:
+    def information(self, Y: Array) -> Array:
         """F of the scaled numbers."""
         X = self.rows(Y)
         return np.einsum("tjk,tjl->kl", X, X)
@@ -412,7 +411,7 @@ def design_excitation(
     predicted = Information(names, problem.theta, sizes, (prior + fisher(y)) * per_sample)
     known = replace(predicted, F=prior * per_sample) if measured else predicted
 
-    def move(moved: tuple[int, ...]) -> tuple[Floats, Floats]:
+    def move(moved: tuple[int, ...]) -> tuple[Array, Array]:
         alone = draw_motion(problem, 0, moved)
         return problem.coefficients(alone), fisher(alone) * per_sample
 
@@ -486,7 +485,7 @@ def pose_problem(
     raise ModelError(flaws.found, "excitation")
 
 
-def _find_limits(scenario: Scenario, regressor: Regressor, given: Mapping[str, float]) -> dict[str, Floats]:
+def _find_limits(scenario: Scenario, regressor: Regressor, given: Mapping[str, float]) -> dict[str, Array]:
     """Limits of all joints: lower, upper, speed, acceleration, effort; infinite where there is none."""
     mechanism = scenario.machine.mechanism
     assert mechanism is not None
@@ -507,7 +506,7 @@ def _find_limits(scenario: Scenario, regressor: Regressor, given: Mapping[str, f
     return limits
 
 
-def _limit_shares(problem: ExcitationProblem, q: Floats, v: Floats, a: Floats) -> dict[str, Floats]:
+def _limit_shares(problem: ExcitationProblem, q: Array, v: Array, a: Array) -> dict[str, Array]:
     """Share of each limit that is used at each instant, (n_times, joints); of the workspace, 1 at its bounds."""
     limits = problem.limits
     low, high = limits["lower_limit"], limits["upper_limit"]
@@ -520,7 +519,7 @@ def _limit_shares(problem: ExcitationProblem, q: Floats, v: Floats, a: Floats) -
     }
 
 
-def _keep_limits(problem: ExcitationProblem, y: Floats) -> Floats:
+def _keep_limits(problem: ExcitationProblem, y: Array) -> Array:
     """The motion, drawn together about the centre until every limit is kept."""
     centre = np.outer(problem.family.still, problem.centre).ravel()
     share = 1.0
@@ -535,7 +534,7 @@ def _keep_limits(problem: ExcitationProblem, y: Floats) -> Floats:
     refuse("limits", what, "make those of efforts and workspace wider", "excitation")
 
 
-def draw_motion(problem: ExcitationProblem, seed: int, moved: Sequence[int]) -> Floats:
+def draw_motion(problem: ExcitationProblem, seed: int, moved: Sequence[int]) -> Array:
     """A random motion of some joints about the centre, within the limits."""
     span = (problem.limits["upper_limit"] - problem.limits["lower_limit"]) / 4
     wide = problem.family.draw(np.random.default_rng(seed), problem.n)
@@ -543,7 +542,7 @@ def draw_motion(problem: ExcitationProblem, seed: int, moved: Sequence[int]) -> 
     return _keep_limits(problem, (y + np.outer(problem.family.still, problem.centre)).ravel())
 
 
-def find_scaling(problem: ExcitationProblem, y: Floats, noise: float) -> Scaling:
+def find_scaling(problem: ExcitationProblem, y: Array, noise: float) -> Scaling:
     """Noise of the efforts by their limits, or as large as in a motion, and columns by their lengths in it."""
     Y, efforts = problem.efforts(*problem.motion(y, problem.basis))
     limit = problem.limits["effort_limit"]
@@ -553,12 +552,12 @@ def find_scaling(problem: ExcitationProblem, y: Floats, noise: float) -> Scaling
     return Scaling(level, np.maximum(lengths, 1e-9 * lengths.max()))
 
 
-def _fisher(problem: ExcitationProblem, scaling: Scaling, y: Floats) -> Floats:
+def _fisher(problem: ExcitationProblem, scaling: Scaling, y: Array) -> Array:
     """Information of a motion without what was measured."""
     return scaling.information(problem.efforts(*problem.motion(y, problem.basis))[0])
 
 
-def _measured_information(problem: ExcitationProblem, scaling: Scaling, run: Run) -> Floats:
+def _measured_information(problem: ExcitationProblem, scaling: Scaling, run: Run) -> Array:
     """Information of a recording: rows and noise as dense in time as those of the search."""
     plan = plan_identification(problem.regressor.scenario, run, offsets=False)
     assert plan.base.kept == problem.base.kept
@@ -566,13 +565,13 @@ def _measured_information(problem: ExcitationProblem, scaling: Scaling, run: Run
     return scaling.information(rows.Y * rows.used[:, :, None]) * SAMPLES * problem.family.frequency / rows.rate
 
 
-def _log_det(F: Floats) -> float:
+def _log_det(F: Array) -> float:
     return float(np.linalg.slogdet(F + 1e-12 * np.eye(len(F)))[1])
 
 
 def cost(
-    problem: ExcitationProblem, scaling: Scaling, prior: Floats, penalty: float, y: Floats
-) -> tuple[float, Floats]:
+    problem: ExcitationProblem, scaling: Scaling, prior: Array, penalty: float, y: Array
+) -> tuple[float, Array]:
     """The criterion with penalties for limits that are passed, and its gradient by y."""
     limits, workspace, theta = problem.limits, problem.workspace, problem.theta
     q, v, a = problem.motion(y, problem.basis)
@@ -611,7 +610,7 @@ def cost(
     return float(value), (problem.family.free.T @ gradient).ravel()
 
 
-def _excess(x: Floats, low: Floats, high: Floats) -> tuple[float, Floats]:
+def _excess(x: Array, low: Array, high: Array) -> tuple[float, Array]:
     """Sum of squares of what is beyond limits, by their width, and its slope.
 
     Limits are drawn in a little, so that what the penalty leaves over is still within.

@@ -14,10 +14,9 @@ import numpy as np
 from robodyn.analysis.coloured_noise import describe_doubt
 from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.measured import describe_fixed, leave_out_repeats, match_measured, without
-from robodyn.base import FlawList, ModelError, refuse, refuse_unknown, report_progress
+from robodyn.base import Array, FlawList, ModelError, refuse, refuse_unknown, report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
-from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Body, Scenario
 
 from .least_squares import Estimate, estimate, make_consistent
@@ -120,7 +119,7 @@ class Identification:
     """
     joints: tuple[str, ...]
     base: tuple[BaseEstimate, ...]
-    correlation: Floats
+    correlation: Array
     numbers: dict[str, float]
     parameters: dict[str, float]
     predictions: tuple[JointPrediction, ...]
@@ -132,10 +131,10 @@ class Identification:
     silent: tuple[str, ...]
     doubt: str
     warnings: tuple[str, ...]
-    time: Floats
-    measured: Floats
-    predicted: Floats
-    fitted: Floats
+    time: Array
+    measured: Array
+    predicted: Array
+    fitted: Array
     offsets: dict[str, float] = field(default_factory=dict)
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)
 
@@ -159,9 +158,9 @@ class ResidualTest:
     """
 
     joint: str
-    lag: Floats
-    own: Floats
-    with_force: Floats
+    lag: Array
+    own: Array
+    with_force: Array
     band: float
     white: float
     independent: float
@@ -188,7 +187,7 @@ def check_residuals(found: Identification) -> tuple[ResidualTest, ...]:
     return tuple(tests)
 
 
-def _at_lag(e: Floats, u: Floats, lag: int) -> float:
+def _at_lag(e: Array, u: Array, lag: int) -> float:
     """sum e(t + lag) u(t)."""
     return float(e[lag:] @ u[: len(u) - lag] if lag >= 0 else e[:lag] @ u[-lag:])
 
@@ -228,7 +227,7 @@ class Suggestion:
     deviation: float | None
     joints: tuple[str, ...]
     then: float | None
-    motion: Floats | None = None
+    motion: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,12 +239,12 @@ class Information:
     """
 
     names: tuple[str, ...]
-    values: Floats
-    sizes: Floats
-    F: Floats
+    values: Array
+    sizes: Array
+    F: Array
 
     @cached_property
-    def deviations(self) -> Floats:
+    def deviations(self) -> Array:
         """By the values, or by sizes where these are 0."""
         # F^-1, very large where there is no information.
         values, vectors = np.linalg.eigh(self.F)
@@ -254,7 +253,7 @@ class Information:
         return np.sqrt(np.maximum(np.diag(inverse), 0)) * self.sizes / np.abs(relative)
 
     @property
-    def _zero(self) -> np.ndarray:
+    def _zero(self) -> Array:
         return np.abs(self.values) <= 1e-12
 
     def relative(self, k: int) -> float | None:
@@ -268,7 +267,7 @@ class Information:
 
 
 def suggest_motions(
-    known: Information, joints: tuple[str, ...], move: Callable[[tuple[int, ...]], tuple[Floats, Floats]]
+    known: Information, joints: tuple[str, ...], move: Callable[[tuple[int, ...]], tuple[Array, Array]]
 ) -> tuple[Suggestion, ...]:
     """What would tell the numbers that an experiment hardly tells.
 
@@ -379,8 +378,8 @@ class IdentificationPlan:
     base: BaseParameters
     efforts: tuple[Effort, ...]
     inputs: tuple[Force, ...]
-    jacobians: Floats
-    usable: np.ndarray
+    jacobians: Array
+    usable: Array
     notes: tuple[str, ...]
 
     @cached_property
@@ -433,7 +432,7 @@ class IdentificationPlan:
                 least, rows = error, lower
         return rows
 
-    def load_of(self, numbers: Mapping[str, float]) -> Floats:
+    def load_of(self, numbers: Mapping[str, float]) -> Array:
         """What known numbers add to the base parameters."""
         if not numbers:
             return np.zeros(len(self.base.kept))
@@ -450,7 +449,7 @@ class IdentificationPlan:
             refuse("loads", what, remedy, "identification")
         return change
 
-    def find_gains(self, rows: Sequence[RegressionRows], known: Sequence[Floats]) -> dict[str, tuple[float, float]]:
+    def find_gains(self, rows: Sequence[RegressionRows], known: Sequence[Array]) -> dict[str, tuple[float, float]]:
         """True by measured effort of each drive, and its standard deviation, by known loads b of some recordings.
 
         (1 + d) tau = Y (beta + b):   tau = Y beta - d tau + Y b
@@ -475,7 +474,7 @@ class IdentificationPlan:
         return self._numbers_of_efforts(inner, [np.gradient(own.efforts, 1 / own.rate, axis=0) for own in rows])
 
     def _numbers_of_efforts(
-        self, rows: Sequence[RegressionRows], columns: Sequence[Floats]
+        self, rows: Sequence[RegressionRows], columns: Sequence[Array]
     ) -> dict[str, tuple[float, float]]:
         """One more number d of each effort, tau = Y beta - d column, and its deviation, where the data tell it."""
         count = len(self.efforts)
@@ -490,7 +489,7 @@ class IdentificationPlan:
         numbers = zip(self.efforts, d, deviations, told, strict=True)
         return {effort.on: (x, deviation) for effort, x, deviation, sure in numbers if sure}
 
-    def corrected(self, rows: RegressionRows, load: Floats, gains: Mapping[str, tuple[float, float]]) -> RegressionRows:
+    def corrected(self, rows: RegressionRows, load: Array, gains: Mapping[str, tuple[float, float]]) -> RegressionRows:
         """Rows with efforts in their true size, less what a known load needs."""
         more = np.array([gains[e.on][0] - 1 if e.on in gains else 0.0 for e in self.efforts])
         return replace(rows, tau=rows.tau + (rows.efforts * more) @ self.jacobians - rows.Y @ load)
@@ -505,7 +504,7 @@ class IdentificationPlan:
             if constants[effort.on] and len(effort.signals) == 1 and (slope := effort.slope) is not None
         }
 
-    def _error(self, rows: Sequence[RegressionRows], beta: Floats, noise: Floats) -> float:
+    def _error(self, rows: Sequence[RegressionRows], beta: Array, noise: Array) -> float:
         """Mean square of what numbers leave of rows, by the noise of each joint."""
         left = [np.where(r.used, (r.tau - r.Y @ beta) / noise, np.nan) for r in rows]
         return float(np.nanmean(np.concatenate(left) ** 2))
@@ -540,7 +539,7 @@ def _check(runs: Sequence[Run], cutoff: float | None, held_out: float) -> None:
     flaws.raise_if_any("identification")
 
 
-def _act_on_joints(system: System, regressor: Regressor, efforts: Sequence[Effort]) -> tuple[Floats, np.ndarray]:
+def _act_on_joints(system: System, regressor: Regressor, efforts: Sequence[Effort]) -> tuple[Array, Array]:
     """How each effort acts on the joints, (n_efforts, n), and joints all of whose drives are measured."""
     rows, flaws = [], FlawList()
     for effort in efforts:
@@ -560,7 +559,7 @@ def _act_on_joints(system: System, regressor: Regressor, efforts: Sequence[Effor
     return A, usable
 
 
-def effort_levers(system: System, regressor: Regressor, on: str) -> Floats | None:
+def effort_levers(system: System, regressor: Regressor, on: str) -> Array | None:
     """How a force on a joint or coordinate acts on the joints of the regressor; None where that changes on the way."""
     gradient = ca.jacobian(system.motion.coordinates[on], system.q)
     if not gradient.is_constant():
@@ -652,7 +651,7 @@ def _summarise(
     )
 
 
-def _numbers(regressor: Regressor, theta: Floats) -> dict[str, float]:
+def _numbers(regressor: Regressor, theta: Array) -> dict[str, float]:
     """Values of the scenario's numbers."""
     numbers: dict[str, float] = {}
     for body in dict.fromkeys(p.body for p in regressor.parameters if p.body):
@@ -673,7 +672,7 @@ def _numbers(regressor: Regressor, theta: Floats) -> dict[str, float]:
 
 
 def predict_joints(
-    regressor: Regressor, rows: Sequence[RegressionRows], beta: Floats, held_out: bool
+    regressor: Regressor, rows: Sequence[RegressionRows], beta: Array, held_out: bool
 ) -> list[JointPrediction]:
     found = []
     for k, (joint, unit) in enumerate(zip(regressor.joints, regressor.forces, strict=True)):

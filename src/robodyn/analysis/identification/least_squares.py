@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.coloured_noise import ResidualRows, Spread, find_spread
-from robodyn.computation.results.signal import Floats
+from robodyn.base import Array
 
 from .motion_rows import RegressionRows
 from .regressor import Parameter
@@ -50,12 +50,12 @@ class Estimate:
         residuals: for each recording (n, joints), nan where a row is not used.
     """
 
-    beta: Floats
-    noise: Floats
-    root: Floats
-    known: Floats
+    beta: Array
+    noise: Array
+    root: Array
+    known: Array
     parts: tuple[ResidualRows, ...]
-    residuals: tuple[Floats, ...]
+    residuals: tuple[Array, ...]
 
     @cached_property
     def spread(self) -> Spread:
@@ -73,7 +73,7 @@ class Estimate:
         return far if far > FEW and far < RARE * count else 0
 
 
-def estimate(rows: Sequence[RegressionRows], start: Floats, robust: bool = False) -> Estimate:
+def estimate(rows: Sequence[RegressionRows], start: Array, robust: bool = False) -> Estimate:
     """Fit beta to the rows of all recordings.
 
     Args:
@@ -98,7 +98,7 @@ def estimate(rows: Sequence[RegressionRows], start: Floats, robust: bool = False
             roots = [_reduce(r.Y, target, w) for r, target, w in zip(rows, targets, weights, strict=True)]
         if np.all(np.abs(noise / before - 1) < STEADY):
             break
-    parts, residuals = list[ResidualRows](), list[Floats]()
+    parts, residuals = list[ResidualRows](), list[Array]()
     for r, target, w, level in zip(rows, targets, weights, noise, strict=True):
         e, scale = target - r.Y @ step, np.sqrt(w) / level
         # The low-pass leaves two rows new in a period of its cutoff.
@@ -109,7 +109,7 @@ def estimate(rows: Sequence[RegressionRows], start: Floats, robust: bool = False
     return Estimate(start + step, _together(noise, counts), root, known, tuple(parts), tuple(residuals))
 
 
-def _reduce(Y: Floats, tau: Floats, weights: Floats) -> list[Floats]:
+def _reduce(Y: Array, tau: Array, weights: Array) -> list[Array]:
     """For each joint the triangle R with |R [x; -1]| = |Y x - tau| by weights."""
     found = []
     for k in range(tau.shape[1]):
@@ -119,26 +119,26 @@ def _reduce(Y: Floats, tau: Floats, weights: Floats) -> list[Floats]:
     return found
 
 
-def _weighed(roots: Sequence[Sequence[Floats]], noise: Floats) -> Floats:
+def _weighed(roots: Sequence[Sequence[Array]], noise: Array) -> Array:
     """All triangles by their noise, one below the other."""
     pairs = [zip(own, levels, strict=True) for own, levels in zip(roots, noise, strict=True)]
     return np.vstack([root / level for own in pairs for root, level in own])
 
 
-def _squares(roots: Sequence[Sequence[Floats]], step: Floats) -> Floats:
+def _squares(roots: Sequence[Sequence[Array]], step: Array) -> Array:
     """Sum of squares that a step leaves of each recording's joints."""
     whole = np.append(step, -1.0)
     return np.array([[np.sum((root @ whole) ** 2) for root in own] for own in roots])
 
 
-def _noise_levels(squares: Floats, counts: Floats, parameters: int) -> Floats:
+def _noise_levels(squares: Array, counts: Array, parameters: int) -> Array:
     """Deviation of each recording's joints, for as many parameters less as are their share."""
     freedom = np.maximum(counts * (1 - parameters / max(counts.sum(), 1)), 1e-3)
     whole = np.sqrt(np.maximum(squares.sum(axis=0) / freedom.sum(axis=0), 1e-24))
     return _with_few_rows(np.sqrt(np.maximum(squares / freedom, 1e-24)), whole, counts)
 
 
-def _median_levels(left: Sequence[Floats], counts: Floats, before: Floats) -> Floats:
+def _median_levels(left: Sequence[Array], counts: Array, before: Array) -> Array:
     """Robust deviations of each recording's joints; those before where there are none."""
     own = before.copy()
     for level, e in zip(own, left, strict=True):
@@ -147,25 +147,25 @@ def _median_levels(left: Sequence[Floats], counts: Floats, before: Floats) -> Fl
     return _with_few_rows(own, _together(own, counts), counts)
 
 
-def _with_few_rows(own: Floats, whole: Floats, counts: Floats) -> Floats:
+def _with_few_rows(own: Array, whole: Array, counts: Array) -> Array:
     """Levels of recordings, drawn to those of all where rows are few: log s_k = (n log s_k + m log s) / (n + m)."""
     share = counts / (counts + SHARED)
     return np.where(counts > 0, own**share * whole ** (1 - share), 1.0)
 
 
-def _together(noise: Floats, counts: Floats) -> Floats:
+def _together(noise: Array, counts: Array) -> Array:
     """Noise of each joint in all recordings."""
     total = counts.sum(axis=0)
     return np.where(total > 0, np.sqrt(np.sum(noise**2 * counts, axis=0) / np.maximum(total, 1)), 1.0)
 
 
-def _triangle(matrix: Floats) -> Floats:
+def _triangle(matrix: Array) -> Array:
     """R of its QR decomposition."""
     found: Any = np.linalg.qr(matrix, mode="r")
     return np.asarray(found)
 
 
-def _solve(root: Floats) -> tuple[Floats, Floats]:
+def _solve(root: Array) -> tuple[Array, Array]:
     """The step from the start and the directions that the data tell: others would change nothing that is measured."""
     X, y = root[:, :-1], root[:, -1]
     lengths = np.linalg.norm(X, axis=0)
@@ -201,11 +201,11 @@ THICKER = 1e-6
 class Consistent:
     """Values of all parameters that could be; lost: by how much the sum of squares by the noise is above its least."""
 
-    theta: Floats
+    theta: Array
     lost: float
 
 
-def make_consistent(parameters: Sequence[Parameter], G: Floats, found: Estimate) -> Consistent:
+def make_consistent(parameters: Sequence[Parameter], G: Array, found: Estimate) -> Consistent:
     """The nearest possible parameters."""
     from scipy.optimize import least_squares
 
@@ -222,11 +222,11 @@ def make_consistent(parameters: Sequence[Parameter], G: Floats, found: Estimate)
     target = found.root @ found.beta
     A = found.root @ G
 
-    def deviate(y: Floats) -> Floats:
+    def deviate(y: Array) -> Array:
         theta = np.array(chart(y * scale)[0]).ravel()
         return np.concatenate([A @ theta - target, PRIOR * (y - first)])
 
-    def slope(y: Floats) -> Floats:
+    def slope(y: Array) -> Array:
         return np.vstack([A @ np.array(chart(y * scale)[1]) * scale, PRIOR * np.eye(y.size)])
 
     first = np.maximum(start / scale, np.where(lower == 0.0, 1e-9, -np.inf))
@@ -238,7 +238,7 @@ def make_consistent(parameters: Sequence[Parameter], G: Floats, found: Estimate)
     return Consistent(theta, float(np.sum((A @ theta - target) ** 2)))
 
 
-def _sizes(found: Estimate, G: Floats, given: Floats, scalars: Sequence[int]) -> Floats:
+def _sizes(found: Estimate, G: Array, given: Array, scalars: Sequence[int]) -> Array:
     """What a scalar parameter is counted in: its own given or found size."""
     deviations = found.spread.deviations
     sizes = []
@@ -250,8 +250,8 @@ def _sizes(found: Estimate, G: Floats, given: Floats, scalars: Sequence[int]) ->
 
 
 def _charts(
-    parameters: Sequence[Parameter], bodies: Sequence[str], given: Floats, scalars: Sequence[int]
-) -> tuple[Floats, ca.Function]:
+    parameters: Sequence[Parameter], bodies: Sequence[str], given: Array, scalars: Sequence[int]
+) -> tuple[Array, ca.Function]:
     """Coordinates of the given values, and theta(y) with its slopes."""
     count = 10 * len(bodies) + len(scalars)
     y = ca.SX.sym("y", count)
@@ -282,7 +282,7 @@ def parameters_of(y: ca.SX) -> ca.SX:
     return ca.vertcat(m, h, L[0, 0], L[1, 1], L[2, 2], L[0, 1], L[0, 2], L[1, 2])
 
 
-def coordinates_of(values: Floats) -> Floats:
+def coordinates_of(values: Array) -> Array:
     """y of a possible body, or of one a little thicker."""
     from robodyn.description.model.body import tensor_of
 

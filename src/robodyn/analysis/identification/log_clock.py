@@ -11,8 +11,7 @@ import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.responses import are_even, stale_rows
-from robodyn.base import ModelError, known_unit, refuse
-from robodyn.computation.results.signal import Floats
+from robodyn.base import Array, ModelError, known_unit, refuse
 from robodyn.description.files.samples.headings import read_heading
 from robodyn.description.files.samples.reading import (
     DataMapping,
@@ -76,19 +75,19 @@ class LogTable:
     source: str
     names: tuple[str, ...]
     units: dict[str, str]
-    time: Floats
-    values: Floats
+    time: Array
+    values: Array
     mapping: DataMapping
     findings: tuple[Finding, ...]
     turns: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
-    def moves(self) -> np.ndarray:
+    def moves(self) -> Array:
         """Columns that are not constant."""
         span = np.array([np.ptp(y[np.isfinite(y)]) if np.isfinite(y).any() else 0.0 for y in self.values.T])
         return span > 1e-9 * np.nanmax(np.abs(np.nan_to_num(self.values)), axis=0, initial=0.0)
 
-    def even(self) -> tuple[Floats, float]:
+    def even(self) -> tuple[Array, float]:
         """Columns at even times, means of rows where these are fast, nan within gaps; and the rate."""
         step = float(np.median(np.diff(self.time)))
         at = self.time[0] + np.arange(int(np.ptp(self.time) / step + 1e-9) + 1) * step
@@ -154,7 +153,7 @@ def read_log(path: Path, given: DataMapping | None = None) -> LogTable:
 
 def _read_clock(
     columns: FileColumns, mapping: DataMapping
-) -> tuple[dict[str, Floats], Floats, TimeMapping, list[Finding]]:
+) -> tuple[dict[str, Array], Array, TimeMapping, list[Finding]]:
     """Columns without the times, times [s], how the mapping says so, and what is wrong with them."""
     given, findings = mapping.time, list[Finding]()
     name = time_column(columns, mapping)
@@ -201,13 +200,13 @@ def _read_clock(
     return {k: y[kept] for k, y in others.items()}, raw[kept], clock, findings
 
 
-def _counts_up(y: Floats) -> bool:
+def _counts_up(y: Array) -> bool:
     steps = np.diff(y)
     return bool(y.size > 10 and np.isfinite(y).all() and np.mean(steps > 0) > 0.9 and
                 np.median(np.abs(steps - np.median(steps))) < 0.2 * np.median(steps))  # fmt: skip
 
 
-def _find_unit(name: str, raw: Floats, columns: FileColumns, given: TimeMapping) -> tuple[str, list[Finding]]:
+def _find_unit(name: str, raw: Array, columns: FileColumns, given: TimeMapping) -> tuple[str, list[Finding]]:
     """The unit of times: as written, or by the length of a step."""
     steps = np.diff(raw[np.isfinite(raw)])
     step = float(np.median(steps[steps > 0])) if np.any(steps > 0) else 1.0
@@ -221,7 +220,7 @@ def _find_unit(name: str, raw: Floats, columns: FileColumns, given: TimeMapping)
     return unit, [Finding("clock", "time", what, f'unit = "{unit}"')] if unit != "s" else []
 
 
-def _find_turn(name: str, unit: str, values: Floats) -> float | None:
+def _find_turn(name: str, unit: str, values: Array) -> float | None:
     """After how much the angle of a column begins again, if it does."""
     heading, span = read_heading(name, unit), float(np.ptp(values[np.isfinite(values)])) if values.size else 0.0
     known = known_unit(heading.unit) if heading.unit else None
@@ -231,7 +230,7 @@ def _find_turn(name: str, unit: str, values: Floats) -> float | None:
     return next((float(turn) for turn in turns if count_turns(values, turn)), None)
 
 
-def _find_holes(names: Sequence[str], values: Floats) -> list[Finding]:
+def _find_holes(names: Sequence[str], values: Array) -> list[Finding]:
     """Samples that are not there."""
     found = []
     for name, y in zip(names, values.T, strict=True):
@@ -242,7 +241,7 @@ def _find_holes(names: Sequence[str], values: Floats) -> list[Finding]:
     return found
 
 
-def _judge_times(log: LogTable) -> tuple[Floats, DataMapping, list[Finding]]:
+def _judge_times(log: LogTable) -> tuple[Array, DataMapping, list[Finding]]:
     """Times to go by: start-up left out, jitter taken out where samples are even, gaps counted."""
     time, findings, clock = log.time, list[Finding](), log.mapping.time
     begin = _find_start(time, log.values)
@@ -289,7 +288,7 @@ def _judge_times(log: LogTable) -> tuple[Floats, DataMapping, list[Finding]]:
     return time, mapping, findings
 
 
-def _find_start(time: Floats, values: Floats) -> int:
+def _find_start(time: Array, values: Array) -> int:
     """The first row of an even log: before it steps are off, or all columns hold their first numbers."""
     steps = np.diff(time)
     usual = float(np.median(steps))

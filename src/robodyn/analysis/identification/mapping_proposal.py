@@ -23,9 +23,8 @@ import numpy as np
 from robodyn.analysis.measurement.data_sheet import estimate_noise
 from robodyn.analysis.measurement.measured import find_delay, stands_still, window_delays
 from robodyn.analysis.measurement.responses import LowPass, differentiate
-from robodyn.base import known_unit, parse_unit, refuse, report_progress
+from robodyn.base import Array, known_unit, parse_unit, refuse, report_progress
 from robodyn.computation.assembly import System, assemble
-from robodyn.computation.results.signal import Floats
 from robodyn.description.files.samples.headings import Heading, number_joints, read_heading
 from robodyn.description.files.samples.reading import DataMapping, SignalMapping
 from robodyn.description.files.samples.writing import mapping_text
@@ -220,7 +219,7 @@ class _Proposer:
         ]
 
     @cached_property
-    def filtered(self) -> tuple[Floats, Floats, Floats, float]:
+    def filtered(self) -> tuple[Array, Array, Array, float]:
         """Columns at even times, low-passed, with two derivatives, and their rate."""
         x, rate = self.log.even()
         moving = [k for k in self.positions if self.log.moves[k]]
@@ -597,7 +596,7 @@ class _Proposer:
         self.tell(heading, "size", what, f"factor = {ratio:.4g}", signal)
         return SignalMapping(signal, heading.column, unit, sign, factor=ratio)
 
-    def needed(self, choice: Reading, candidates: Sequence[int]) -> Floats:
+    def needed(self, choice: Reading, candidates: Sequence[int]) -> Array:
         """What the model needs at all places, over the whole log, nan where that is not known."""
         smooth, v, a, _ = self.filtered
         there = np.isfinite(np.hstack([smooth[:, candidates], v[:, candidates], a[:, candidates]])).all(axis=1)
@@ -608,7 +607,7 @@ class _Proposer:
         found[there] = np.hstack([self.model.forces(q, speed, acceleration), speed @ self.model.A.T])
         return found
 
-    def effort_delay(self, column: int, needed: Floats, p: int, sign: float) -> float | None:
+    def effort_delay(self, column: int, needed: Array, p: int, sign: float) -> float | None:
         """By how much an effort comes later than what the motion needs [s]."""
         smooth, _, _, rate = self.filtered
         n = len(self.model.places)
@@ -762,13 +761,13 @@ def _unit_of(scale: float, sizes: dict[str, float], written: str) -> tuple[str, 
     return unit, float(f"{sizes[unit] / scale:.4g}")
 
 
-def _correlation(x: Floats, y: Floats) -> float:
+def _correlation(x: Array, y: Array) -> float:
     x, y = x - np.mean(x), y - np.mean(y)
     size = np.linalg.norm(x) * np.linalg.norm(y)
     return float(x @ y / size) if size > 0 else 0.0
 
 
-def _late(x: Floats, y: Floats, rate: float, least: float) -> float | None:
+def _late(x: Array, y: Array, rate: float, least: float) -> float | None:
     """By how much y comes later than x [s], None where that is less than `least` or not clear."""
     there = np.isfinite(x) & np.isfinite(y)
     if there.sum() < 200:

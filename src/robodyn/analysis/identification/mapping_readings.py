@@ -14,9 +14,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.computation.assembly import System
 from robodyn.computation.native import compile_kernels
-from robodyn.computation.results.signal import Floats
 
 from .identify import effort_levers
 from .motion_rows import drives_of
@@ -65,9 +65,9 @@ class DrivenPlaces:
     system: System
     regressor: Regressor
     places: tuple[str, ...]
-    A: Floats
-    limits: Floats
-    angular: np.ndarray
+    A: Array
+    limits: Array
+    angular: Array
     efforts: tuple[str, ...]
     currents: tuple[tuple[str, float] | None, ...]
 
@@ -93,7 +93,7 @@ class DrivenPlaces:
         tau = ca.Function("needed", [state], [ca.densify(Y @ ca.DM(given) + fixed)])
         return compile_kernels({"needed": tau}, None).kernels["needed"]
 
-    def forces(self, q: Floats, v: Floats, a: Floats) -> Floats:
+    def forces(self, q: Array, v: Array, a: Array) -> Array:
         """Of the places, (n_rows, n)."""
         (tau,) = self._kernel.call_rows(np.hstack([self.regressor.complete(q), v, a]))
         return np.asarray(tau @ np.linalg.pinv(self.A))
@@ -145,9 +145,9 @@ class Reading:
     """Which column each place's position is, and how it is read; motor: whether those of places, not of joints."""
 
     columns: tuple[int, ...]
-    scale: Floats
-    sign: Floats
-    shift: Floats
+    scale: Array
+    sign: Array
+    shift: Array
     motor: bool = False
 
     def changed(self, place: int, **new: Any) -> Reading:
@@ -177,20 +177,20 @@ class Explained:
 
     cost: float
     trust: float
-    left: Floats
-    assigned: np.ndarray
-    gains: Floats
-    signs: Floats
-    beside: Floats
+    left: Array
+    assigned: Array
+    gains: Array
+    signs: Array
+    beside: Array
 
-    def scores(self) -> Floats:
+    def scores(self) -> Array:
         """Logarithm of what is left of each place's effort, 0 where it has none."""
         rows = np.flatnonzero(self.assigned >= 0)
         found = np.zeros(len(self.assigned))
         found[rows] = np.log(self.left[rows, self.assigned[rows]] + FINE)
         return found
 
-    def correlations(self) -> Floats:
+    def correlations(self) -> Array:
         """Of each place's effort with the model's beside friction, 0 where it has none."""
         rows = np.flatnonzero(self.assigned >= 0)
         found = np.zeros(len(self.assigned))
@@ -217,13 +217,13 @@ class ComparedColumns:
     """
 
     model: DrivenPlaces
-    x: Floats
-    v: Floats
-    a: Floats
-    e: Floats
+    x: Array
+    v: Array
+    a: Array
+    e: Array
     named: tuple[int | None, ...]
 
-    def motion(self, choice: Reading) -> tuple[Floats, Floats, Floats]:
+    def motion(self, choice: Reading) -> tuple[Array, Array, Array]:
         """q, v, a of the joints."""
         own = list(choice.columns)
         size = choice.sign * choice.scale
@@ -280,7 +280,7 @@ _SUBSETS = np.array([row for row in product((0.0, 1.0), repeat=3) if any(row)])
 """Of the three regressors, 1 where one is used."""
 
 
-def _explain(X: Floats, e: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def _explain(X: Array, e: Array) -> tuple[Array, Array, Array, Array]:
     """Least squares of every column by every place's three regressors with coefficients of one sign.
 
     Args:
@@ -450,7 +450,7 @@ class ReadingSearch:
 
         angular, fit = self.compared.model.angular, self.compared.fit
 
-        def lost(shifts: Floats, start: Reading) -> float:
+        def lost(shifts: Array, start: Reading) -> float:
             reading = replace(start, shift=start.shift + np.where(angular, shifts, 0.0))
             # What an offset costs would be a step in the slopes.
             explained = fit(reading)
@@ -480,7 +480,7 @@ _TURNS = tuple((sign, quarters) for sign in (1.0, -1.0) for quarters in (0, 1, 2
 """Signs and quarter turns of a place, none first."""
 
 
-def wrapped(shift: Floats) -> Floats:
+def wrapped(shift: Array) -> Array:
     """Angles within half a turn; half a turn is positive."""
     shift = np.pi - (np.pi - shift) % (2 * np.pi)
     return np.where(np.abs(shift) < 1e-9, 0.0, np.where(np.abs(shift + np.pi) < 1e-9, np.pi, shift))

@@ -18,11 +18,10 @@ from robodyn.analysis.measurement.data_sheet import (
 )
 from robodyn.analysis.measurement.measured import tidy_rows, without
 from robodyn.analysis.measurement.responses import ANTI_ALIAS, LowPass, differentiate, resample
-from robodyn.base import Flaw, FlawList, ModelError, nearest, refuse
+from robodyn.base import Array, Flaw, FlawList, ModelError, nearest, refuse
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
-from robodyn.computation.results.signal import Floats
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import LinearCombination
 from robodyn.description.model.block import name_results
@@ -51,7 +50,7 @@ class Force:
     signals: tuple[str, ...]
     function: Any = None
 
-    def of(self, data: Run) -> Floats:
+    def of(self, data: Run) -> Array:
         columns = [data[name].values for name in self.signals]
         if self.function is None:
             return columns[0]
@@ -72,7 +71,7 @@ class Effort:
         """Of the data."""
         return tuple(dict.fromkeys(name for force in self.forces for name in force.signals))
 
-    def of(self, data: Run) -> Floats:
+    def of(self, data: Run) -> Array:
         return np.sum([force.of(data) for force in self.forces], axis=0)
 
     @property
@@ -255,16 +254,16 @@ class RegressionRows:
         rate: of the rows [Hz]; cutoff: of the low-pass [Hz]; efforts: as measured, (n, n_efforts).
     """
 
-    time: Floats
-    Y: Floats
-    tau: Floats
-    used: np.ndarray
+    time: Array
+    Y: Array
+    tau: Array
+    used: Array
     rate: float
     cutoff: float
     notes: tuple[str, ...] = ()
-    efforts: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    efforts: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
-    def part(self, kept: np.ndarray) -> RegressionRows:
+    def part(self, kept: Array) -> RegressionRows:
         own = {name: getattr(self, name)[kept] for name in ("time", "Y", "tau", "used", "efforts")}
         return replace(self, **own)
 
@@ -358,15 +357,15 @@ class MotionRows:
     """
 
     regressor: Regressor
-    time: Floats
-    Y: Floats
-    tau: Floats
-    present: np.ndarray
-    speeds: Floats
+    time: Array
+    Y: Array
+    tau: Array
+    present: Array
+    speeds: Array
     rate: float
     cutoff: float
     gaps: int
-    efforts: Floats
+    efforts: Array
     notes: tuple[str, ...] = ()
 
     def filtered(self, cutoff: float | None = None) -> RegressionRows:
@@ -399,7 +398,7 @@ def compute_rows(
     regressor: Regressor,
     efforts: Sequence[Effort],
     inputs: Sequence[Force],
-    jacobians: Floats,
+    jacobians: Array,
     data: Run,
     cutoff: float | None = None,
 ) -> MotionRows:
@@ -457,7 +456,7 @@ def _even(data: Run, rate: float, cutoff: float) -> Run:
     return resample(data, rate, filtered=False, widest_gap=max(GAP * usual, 1 / (OVERSAMPLED * cutoff)))
 
 
-def _sliding(regressor: Regressor, speeds: Floats, rate: float, cutoff: float) -> np.ndarray:
+def _sliding(regressor: Regressor, speeds: Array, rate: float, cutoff: float) -> Array:
     """Rows of each joint in which all friction on it has a direction, (n, joints)."""
     used = np.ones((len(speeds), len(regressor.joints)), bool)
     for speed, gradient in zip(speeds.T, regressor.rubbing, strict=True):
@@ -468,7 +467,7 @@ def _sliding(regressor: Regressor, speeds: Floats, rate: float, cutoff: float) -
     return used
 
 
-def _away_from(gone: np.ndarray, rate: float, cutoff: float) -> np.ndarray:
+def _away_from(gone: Array, rate: float, cutoff: float) -> Array:
     """Rows that no filter has begun or ended near to, and that the filter has not mixed with rows left out."""
     edge = int(np.ceil(NEAR * rate / cutoff))
     padded = np.concatenate([np.ones(edge), gone, np.ones(edge)])

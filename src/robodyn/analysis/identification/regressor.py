@@ -10,13 +10,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base import FlawList, ModelError, refuse
+from robodyn.base import Array, FlawList, ModelError, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.constraints.redundancy import close
 from robodyn.computation.assembly.control.models import friction_laws
 from robodyn.computation.assembly.values import collect_values
 from robodyn.computation.native import compile_kernels
-from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Block, Body, LinearCombination, PrescribedMotion, Scenario
 from robodyn.description.model.block import JointBlock
 from robodyn.description.model.body import TENSOR, tensor_of
@@ -55,7 +54,7 @@ class Closure:
 
     own: tuple[int, ...]
     others: tuple[int, ...]
-    start: Floats
+    start: Array
     q: ca.SX
     v: ca.SX
     equations: ca.SX
@@ -94,14 +93,14 @@ class Closure:
         """A gradient by all joints as one by the independent ones, a row."""
         return gradient[:, list(self.own)] + gradient[:, list(self.others)] @ self.follow
 
-    def lever(self, row: Floats) -> Floats | None:
+    def lever(self, row: Array) -> Array | None:
         """A constant gradient by all joints as one by the independent ones; None where that changes on the way."""
         if not np.any(row[list(self.others)]):
             return row[list(self.own)]
         reduced = ca.cse(ca.simplify(self.gradient_of(ca.SX(row[None]))))
         return np.array(ca.DM(ca.densify(reduced))).ravel() if reduced.is_constant() else None
 
-    def complete(self, u: Floats) -> Floats:
+    def complete(self, u: Array) -> Array:
         """Positions of all joints from those of the independent ones, (n_times, n).
 
         Raises:
@@ -131,7 +130,7 @@ class Closure:
         return compile_kernels({"newton": ca.Function("newton", [self.q], columns)}, None).kernels["newton"]
 
 
-def _solve(slopes: Floats, h: Floats) -> Floats:
+def _solve(slopes: Array, h: Array) -> Array:
     """Steps of all rows; a singular one is none."""
     regular = np.abs(np.linalg.det(slopes)) > 0
     steps = np.zeros_like(h)
@@ -139,7 +138,7 @@ def _solve(slopes: Floats, h: Floats) -> Floats:
     return steps
 
 
-def find_closure(system: System, driven: Collection[str], guess: Floats) -> Closure | None:
+def find_closure(system: System, driven: Collection[str], guess: Array) -> Closure | None:
     """How joints follow the independent ones; None without constraints.
 
     Args:
@@ -158,7 +157,7 @@ def find_closure(system: System, driven: Collection[str], guess: Floats) -> Clos
     K = ca.jacobian(h_dot, v)
     both = ca.Function("constraints", [q], [ca.densify(h), ca.densify(ca.jacobian(h, q)), ca.densify(K)])
 
-    def evaluate(at: Floats) -> tuple[Floats, Floats, Floats]:
+    def evaluate(at: Array) -> tuple[Array, Array, Array]:
         h, by_positions, gradients = (np.array(part) for part in both(at))
         return h.ravel(), by_positions, gradients
 
@@ -182,12 +181,12 @@ def find_closure(system: System, driven: Collection[str], guess: Floats) -> Clos
     return Closure(tuple(own), tuple(others), start, q, v, h[rows], K[rows, own], K[rows, others], drift)
 
 
-def _independent(columns: Floats, order: Collection[int]) -> list[int]:
+def _independent(columns: Array, order: Collection[int]) -> list[int]:
     """Columns, taken in an order, that do not follow from those before them."""
     return [k for k, part in own_parts(columns, order, INDEPENDENT, INDEPENDENT).items() if part > INDEPENDENT]
 
 
-def own_parts(columns: Floats, order: Collection[int], none: float, dependent: float) -> dict[int, float]:
+def own_parts(columns: Array, order: Collection[int], none: float, dependent: float) -> dict[int, float]:
     """Of each column, in an order, the share that those kept before it do not give: Gram-Schmidt, done twice.
 
     Args:
@@ -261,12 +260,12 @@ def body_parameters(body: Body) -> list[Parameter]:
     ]
 
 
-def entries_of(tensor: Floats) -> Floats:
+def entries_of(tensor: Array) -> Array:
     """xx, yy, zz, xy, xz, yz."""
     return np.array([tensor[0, 0], tensor[1, 1], tensor[2, 2], tensor[0, 1], tensor[0, 2], tensor[1, 2]])
 
 
-def body_numbers(body: str, values: Floats) -> dict[str, float]:
+def body_numbers(body: str, values: Array) -> dict[str, float]:
     """The scenario's numbers of a body from its ten parameters."""
     mass, h = float(values[0]), values[1:4]
     com = h / mass
@@ -351,8 +350,8 @@ class Regressor:
     parameters: tuple[Parameter, ...]
     function: ca.Function
     scenario: Scenario
-    rubbing: Floats
-    offsets: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    rubbing: Array
+    offsets: Array = field(default_factory=lambda: np.zeros((0, 0)))
     closure: Closure | None = None
     rates: ca.Function | None = None
     inputs: tuple[str, ...] = ()
@@ -363,11 +362,11 @@ class Regressor:
         return tuple(parameter.name for parameter in self.parameters)
 
     @property
-    def given(self) -> Floats:
+    def given(self) -> Array:
         """theta of the scenario."""
         return np.array([parameter.given for parameter in self.parameters])
 
-    def __call__(self, q: Floats, v: Floats, a: Floats, u: Floats | None = None) -> tuple[Floats, Floats]:
+    def __call__(self, q: Array, v: Array, a: Array, u: Array | None = None) -> tuple[Array, Array]:
         """Y (n_times, n, n_theta) and tau_0 (n_times, n) along a motion, each (n_times, n), and measured inputs."""
         n, count = len(self.joints), len(self.parameters)
         u = np.zeros((len(q), len(self.inputs))) if u is None else u
@@ -377,11 +376,11 @@ class Regressor:
             Y[:, :, -len(self.offsets) :] = self.offsets.T
         return Y, fixed
 
-    def complete(self, q: Floats) -> Floats:
+    def complete(self, q: Array) -> Array:
         """Positions of all joints."""
         return self.closure.complete(q) if self.closure else q
 
-    def speeds(self, q: Floats, v: Floats) -> Floats:
+    def speeds(self, q: Array, v: Array) -> Array:
         """Of the places with friction, (n_times, n_places); nan where a position or velocity is."""
         if self.closure is None or self.rates is None:
             return np.asarray(v @ self.rubbing.T)
@@ -391,7 +390,7 @@ class Regressor:
             found[there] = np.array(self.rates.map(int(there.sum()))(self.complete(q[there]).T, v[there].T)).T
         return found
 
-    def draw_positions(self, rng: np.random.Generator, count: int) -> Floats:
+    def draw_positions(self, rng: np.random.Generator, count: int) -> Array:
         """Random positions of the joints, near the start where loops do not let them go everywhere."""
         if self.closure is None:
             return rng.uniform(-3, 3, (count, len(self.joints)))
@@ -415,7 +414,7 @@ class Regressor:
         parameters = tuple(self.parameters[k] for k in places)
         return replace(self, parameters=parameters, function=function, offsets=self.offsets[outer])
 
-    def with_offsets(self, names: Sequence[str], units: Sequence[str], jacobians: Floats) -> Regressor:
+    def with_offsets(self, names: Sequence[str], units: Sequence[str], jacobians: Array) -> Regressor:
         """The same with an unknown constant in each measured effort, which acts on the joints by a row of jacobians."""
         own = [Parameter(f"{name}.effort_offset", unit, 0.0) for name, unit in zip(names, units, strict=True)]
         return replace(self, parameters=(*self.parameters, *own), offsets=jacobians)
@@ -660,7 +659,7 @@ class BaseParameters:
     """
 
     kept: tuple[int, ...]
-    G: Floats
+    G: Array
     names: tuple[str, ...]
     silent: tuple[str, ...]
     gap: float
@@ -695,7 +694,7 @@ def find_base_parameters(regressor: Regressor, seed: int = 0) -> BaseParameters:
     return BaseParameters(tuple(kept), G, names, silent, own / max(rest, 1e-300))
 
 
-def _describe(row: Floats, own: int, names: Sequence[str]) -> str:
+def _describe(row: Array, own: int, names: Sequence[str]) -> str:
     """A sum such as `arm.Lzz + 0.25 tool.mass`."""
     others = [k for k in np.flatnonzero(row).tolist() if k != own]
     parts = [f" {'+' if row[k] > 0 else '-'} {_factor(abs(row[k]))}{names[k]}" for k in others]

@@ -9,9 +9,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Flaw, FlawList, ModelError, refuse
+from robodyn.base import Array, Flaw, FlawList, ModelError, refuse
 from robodyn.computation.assembly import System, assemble
-from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Scenario
 
 from .linear_model import LinearModel, Variable
@@ -104,14 +103,14 @@ class PlantModel:
     output_variables: tuple[Variable, ...]
     rates: ca.Function
     outputs: ca.Function
-    start: Floats
-    held: Floats
+    start: Array
+    held: Array
 
     def to_control(self) -> Any:
         """A `control.NonlinearIOSystem`; dots in names become underscores."""
         control = import_control()
 
-        def call(function: ca.Function) -> Callable[..., Floats]:
+        def call(function: ca.Function) -> Callable[..., Array]:
             return lambda t, x, u, params: np.array(function(t, x, u)).ravel()
 
         names = _underscored(states=self.states, inputs=self.inputs, outputs=self.output_variables)

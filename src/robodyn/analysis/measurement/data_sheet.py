@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.base import FlawList
+from robodyn.base import Array, FlawList
 from robodyn.computation.results import Run
-from robodyn.computation.results.signal import Floats
 
 if TYPE_CHECKING:
     from robodyn.analysis.identification.mapping_proposal import MappingProposal
@@ -74,7 +73,7 @@ class SignalQuality:
     stuck: Stretch | None
 
 
-def assess_signal(values: Floats) -> SignalQuality:
+def assess_signal(values: Array) -> SignalQuality:
     """Noise, steps, saturation and spikes of samples; nan is a missing one."""
     present = np.isfinite(values)
     if not present.any():
@@ -91,7 +90,7 @@ def assess_signal(values: Floats) -> SignalQuality:
     )  # fmt: skip
 
 
-def estimate_noise(y: Floats, order: int = ORDER) -> tuple[float, np.ndarray]:
+def estimate_noise(y: Array, order: int = ORDER) -> tuple[float, Array]:
     """Standard deviation of white noise by differences of an order, and samples that lie far from their neighbours."""
     none = np.zeros(0, int)
     if y.size < 2 * order + 1:
@@ -107,7 +106,7 @@ def estimate_noise(y: Floats, order: int = ORDER) -> tuple[float, np.ndarray]:
     return noise, np.flatnonzero(height > SPIKE * usual) + 1 if usual > 0 else none
 
 
-def find_quantum(y: Floats) -> float:
+def find_quantum(y: Array) -> float:
     """The step of which all values are multiples from the least one, 0 where there is none."""
     levels = np.unique(y)
     if not 2 < levels.size <= MOST_LEVELS:
@@ -124,7 +123,7 @@ def find_quantum(y: Floats) -> float:
     return step if off.max() < 0.05 else 0.0
 
 
-def find_stretches(rows: np.ndarray, y: Floats) -> list[Stretch]:
+def find_stretches(rows: Array, y: Array) -> list[Stretch]:
     """Stretches of equal samples one after the other."""
     ends = np.flatnonzero(np.concatenate([(np.diff(y) != 0) | (np.diff(rows) != 1), [True]]))
     starts = np.concatenate([[0], ends[:-1] + 1])
@@ -132,7 +131,7 @@ def find_stretches(rows: np.ndarray, y: Floats) -> list[Stretch]:
     return [Stretch(int(rows[a]), int(rows[b]), float(y[a])) for a, b in zip(starts[long], ends[long], strict=True)]
 
 
-def find_saturation(rows: np.ndarray, y: Floats) -> tuple[Stretch, ...]:
+def find_saturation(rows: Array, y: Array) -> tuple[Stretch, ...]:
     """Long stretches at the least or greatest value of a signal that moves else, rounded peaks aside."""
     if y.min() == y.max():
         return ()
@@ -168,7 +167,7 @@ def describe_saturation(name: str, data: Run, flaws: FlawList) -> None:
         flaws.add(name, f"{what} and {sum(s.count for s in stretches) - worst.count} more", remedy)
 
 
-def _is_rest(stretch: Stretch, others: Sequence[Floats]) -> bool:
+def _is_rest(stretch: Stretch, others: Sequence[Array]) -> bool:
     """Whether nothing else that was measured moves in these rows beyond its noise and its steps.
 
     Before the first motion and after the last one half of the rows will do: signals that come late rest longer.
@@ -256,7 +255,7 @@ def make_data_sheet(data: Run) -> DataSheet:
     return DataSheet(source, assess_clock(data.time), units, signals, data.warnings)
 
 
-def assess_clock(time: Floats) -> ClockQuality:
+def assess_clock(time: Array) -> ClockQuality:
     """Rate, jitter and gaps of times [s]."""
     steps = np.diff(time)
     rising = steps[steps > 0]

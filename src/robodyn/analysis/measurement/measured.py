@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.base import FlawList, nearest, refuse, same_quantity
+from robodyn.base import Array, FlawList, nearest, refuse, same_quantity
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
-from robodyn.computation.results.signal import Floats
 from robodyn.description.files.samples import DataMapping, Samples, read_mapping, read_samples
 from robodyn.description.files.samples.reading import count_turns, even_times, unwrap
 from robodyn.description.laws.recorded import AT_TICK, RecordedReference, place_on_ticks
@@ -64,7 +63,7 @@ class ClockOffset:
         return replace(second, time=time)
 
 
-def find_delay(first: Floats, second: Floats, rate: float, longest: float) -> tuple[float, float]:
+def find_delay(first: Array, second: Array, rate: float, longest: float) -> tuple[float, float]:
     """By how much a second signal comes late [s] within +-longest, and the correlation there.
 
     The peak of the normalised cross-correlation, between samples by the parabola through its three highest points.
@@ -116,7 +115,7 @@ def synchronise(first: Run, second: Run, signal: str, other: str = "", longest: 
     )
 
 
-def window_delays(t: Floats, x: Floats, u: Floats, y: Floats, rate: float) -> tuple[Floats, Floats]:
+def window_delays(t: Array, x: Array, u: Array, y: Array, rate: float) -> tuple[Array, Array]:
     """Delays in windows of what both cover, where the signals move and are alike."""
     from scipy.interpolate import CubicSpline
 
@@ -137,7 +136,7 @@ def window_delays(t: Floats, x: Floats, u: Floats, y: Floats, rate: float) -> tu
     return np.array([place for place, _ in found]), np.array([lag for _, lag in found])
 
 
-def refine_delay(at: Floats, x: Floats, curve: Callable[[Floats], Floats], rate: float) -> float | None:
+def refine_delay(at: Array, x: Array, curve: Callable[[Array], Array], rate: float) -> float | None:
     """The delay d with x(t) = g y(t + d) + b best, by Gauss-Newton from 0; None where the signals are not alike.
 
     With y known as a curve: x = g y(t + d) + g y'(t + d) dd + b.
@@ -301,7 +300,7 @@ def describe_fixed(scenario: Scenario, data: Run) -> list[str]:
     return said
 
 
-def stands_still(position: Floats) -> bool:
+def stands_still(position: Array) -> bool:
     """Whether a position does nothing but scatter."""
     x = position[np.isfinite(position)]
     # An encoder at rest between two counts shows both of them.

@@ -9,9 +9,9 @@ import numpy as np
 
 from robodyn.analysis.linear.linear_model import LinearModel, Variable
 from robodyn.analysis.linear.responses import FrequencyResponse, respond
-from robodyn.base import FlawList, refuse
+from robodyn.base import Array, FlawList, refuse
 from robodyn.computation.results import Run, SignalInfo
-from robodyn.computation.results.signal import Floats, held_rows
+from robodyn.computation.results.signal import held_rows
 from robodyn.description.files.samples.reading import even_times
 from robodyn.description.laws.recorded import AT_TICK
 
@@ -60,7 +60,7 @@ class LowPass:
         once = np.tan(np.pi * self.cutoff / rate) * (2**0.5 - 1) ** (-1 / (2 * self.order))
         return float(rate / np.pi * np.arctan(once))
 
-    def __call__(self, values: Floats, rate: float) -> Floats:
+    def __call__(self, values: Array, rate: float) -> Array:
         """Filtered columns (n,) or (n, k) of an even clock [Hz]; parts between missing samples by themselves."""
         from scipy.signal import butter, sosfilt, sosfilt_zi, sosfiltfilt
 
@@ -82,14 +82,14 @@ class LowPass:
         return found
 
 
-def finite_parts(values: Floats) -> Iterator[slice]:
+def finite_parts(values: Array) -> Iterator[slice]:
     """Stretches of rows in which no sample is missing."""
     there = np.isfinite(values).reshape(len(values), -1).all(axis=1)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], there.astype(int), [0]])))
     yield from (slice(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True))
 
 
-def differentiate(values: Floats, rate: float) -> Floats:
+def differentiate(values: Array, rate: float) -> Array:
     """Time derivative by central differences of fourth order, which have no phase; nan at two samples of each end."""
     found = np.full(values.shape, np.nan)
     found[2:-2] = (8 * (values[3:-1] - values[1:-3]) - (values[4:] - values[:-4])) * (rate / 12)
@@ -128,7 +128,7 @@ SMOOTHER = 0.9
 """Ratio of roughness below which even times are believed and those written are not."""
 
 
-def are_even(time: Floats, values: Floats) -> bool:
+def are_even(time: Array, values: Array) -> bool:
     """Whether columns that move smoothly were sampled at even times, and only their times were written unevenly.
 
     At the right times samples are near the cubic through their neighbours; judged where steps are off.
@@ -145,7 +145,7 @@ def are_even(time: Floats, values: Floats) -> bool:
     return bool(ratios and np.median(ratios) < SMOOTHER)
 
 
-def _from_neighbours(t: Floats, y: Floats, rows: np.ndarray) -> Floats:
+def _from_neighbours(t: Array, y: Array, rows: Array) -> Array:
     """The cubic through the four neighbours of samples, at these."""
     near, total = (-2, -1, 1, 2), np.zeros(rows.size)
     for i in near:
@@ -158,7 +158,7 @@ FREQUENT = 0.5
 """Share of rows that repeat the one before, from which on they are what the machine did: it stood still."""
 
 
-def stale_rows(values: Floats) -> np.ndarray:
+def stale_rows(values: Array) -> Array:
     """Rows that repeat every number of the row before: a logger that was ahead of the machine wrote them twice.
 
     Up to three in a row: longer stretches are rest.
@@ -174,7 +174,7 @@ def stale_rows(values: Floats) -> np.ndarray:
     return same if same.mean() < FREQUENT else np.zeros(len(values), bool)
 
 
-def _interpolate(at: Floats, time: Floats, values: Floats, infos: tuple[SignalInfo, ...], gap: float) -> Floats:
+def _interpolate(at: Array, time: Array, values: Array, infos: tuple[SignalInfo, ...], gap: float) -> Array:
     """A cubic spline through the present samples, held where the signal is; nan within gaps."""
     found = np.full((at.size, values.shape[1]), np.nan)
     for k, info in enumerate(infos):
@@ -193,7 +193,7 @@ def _interpolate(at: Floats, time: Floats, values: Floats, infos: tuple[SignalIn
     return found
 
 
-def _cubic(t: Floats, y: Floats, at: Floats) -> Floats:
+def _cubic(t: Array, y: Array, at: Array) -> Array:
     """The cubic spline through samples."""
     from scipy.interpolate import CubicSpline
 
@@ -239,17 +239,17 @@ class MeasuredResponse(FrequencyResponse):
     coherence
     deviation: of the magnitude, relative
     """
-    coherence: Floats
-    deviation: Floats
+    coherence: Array
+    deviation: Array
     averages: float
 
     @property
-    def reliable(self) -> np.ndarray:
+    def reliable(self) -> Array:
         """Where the data determine the response; elsewhere noise makes the magnitude too large."""
         return self.deviation < CLEAR
 
     @property
-    def interval(self) -> tuple[Floats, Floats]:
+    def interval(self) -> tuple[Array, Array]:
         """95 % interval of the magnitude."""
         width = NORMAL * self.deviation
         return self.magnitude * np.exp(-width), self.magnitude * np.exp(width)
@@ -322,7 +322,7 @@ def _check(data: Run, names: list[str], resolution: float | None, period: float 
     flaws.raise_if_any("frequency response")
 
 
-def respond_between(model: LinearModel, by: str, input: str, output: str, frequency: Floats) -> FrequencyResponse:
+def respond_between(model: LinearModel, by: str, input: str, output: str, frequency: Array) -> FrequencyResponse:
     """The model's exact response of one output to another while an input moves both, as a measurement sees them."""
     first, second = (respond(model, by, name, frequency) for name in (input, output))
     if not np.all(first.values):

@@ -41,7 +41,7 @@ SAME = 1e-6
 TRIES, AROUND = 300, np.pi
 """Guesses for branches, and how far from the start they are scattered [rad or m]."""
 
-Grid = Mapping[str, Sequence[float] | np.ndarray]
+Grid = Mapping[str, Sequence[float] | Array]
 """Values along axes, by the names of these."""
 
 

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Flaw, FlawList, ModelError, refuse
-from robodyn.computation.results.signal import Floats
+from robodyn.base import Array, Flaw, FlawList, ModelError, refuse
 from robodyn.description.model import Scenario, Solver
 
 from .system import sensitivity_name
@@ -33,18 +32,18 @@ class RunFunction:
     variation: Variation
     parameters: tuple[str, ...]
     signals: tuple[str, ...]
-    times: Floats
+    times: Array
 
     @property
-    def start(self) -> Floats:
+    def start(self) -> Array:
         """Values of the parameters as the scenario has them."""
         return np.array([number.value for number in self.variation.numbers])
 
-    def __call__(self, values: Any) -> Floats:
+    def __call__(self, values: Any) -> Array:
         """y(p)."""
         return self.with_jacobian(values)[0]
 
-    def with_jacobian(self, values: Any) -> tuple[Floats, Floats]:
+    def with_jacobian(self, values: Any) -> tuple[Array, Array]:
         """y(p) and dy/dp, (n_times, n_signals, n)."""
         given = dict(zip(self.parameters, np.asarray(values, float).ravel().tolist(), strict=True))
         run = self.variation.attempt(given, self.times)
@@ -108,7 +107,7 @@ def run_function(
     scenario: Scenario,
     parameters: Sequence[str],
     signals: Sequence[str],
-    times: Sequence[float] | Floats,
+    times: Sequence[float] | Array,
     solver: Solver | None = None,
 ) -> RunFunction:
     """A scenario's run as a function of some of its numbers.

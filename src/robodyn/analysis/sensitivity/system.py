@@ -11,14 +11,13 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps, smooth_expressions
-from robodyn.base import FlawList, find_unmatched, fits, nearest
+from robodyn.base import Array, FlawList, find_unmatched, fits, nearest
 from robodyn.base.symbolic import changed_entries, where
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import DelayInfo, Guard, MemoryInfo, StateInfo
 from robodyn.computation.assembly.network import SignalInfo
 from robodyn.computation.assembly.system import Expressions, Symbols
 from robodyn.computation.results import Run
-from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Number, Recording
 
 from .parameters import REMEDY, Direction, find_directions
@@ -479,15 +478,15 @@ def find_disagreement(variation: Variation, ideal: Mapping[str, float], duration
     return found
 
 
-def _values(variation: Variation, run: Run) -> Floats:
+def _values(variation: Variation, run: Run) -> Array:
     return np.column_stack([run[name].values for name in variation.signals])
 
 
-def _slopes(variation: Variation, base: Run, name: str) -> Floats:
+def _slopes(variation: Variation, base: Run, name: str) -> Array:
     return np.column_stack([base[sensitivity_name(signal, name)].values for signal in variation.signals])
 
 
-def _compare(expected: Floats, found: Floats, base: Run, variation: Variation) -> float:
+def _compare(expected: Array, found: Array, base: Run, variation: Variation) -> float:
     shares = []
     spread = np.std(_values(variation, base), axis=0)
     for k in range(found.shape[1]):
@@ -497,7 +496,7 @@ def _compare(expected: Floats, found: Floats, base: Run, variation: Variation) -
     return max(shares, default=0.0)
 
 
-def _size(column: Floats) -> float:
+def _size(column: Array) -> float:
     """Root mean square without the largest values."""
     kept = np.sort(np.abs(column))[: int(len(column) * (1 - SPIKES))]
     return float(np.sqrt(np.mean(kept**2)))

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps
 from robodyn.analysis.linear.modes import ideal_numbers
 from robodyn.analysis.sweeps.variation import find_numbers
-from robodyn.base import ModelError, find_unmatched, refuse_unknown
+from robodyn.base import Array, ModelError, find_unmatched, refuse_unknown
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import OutcomeKind, Run
-from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import compile_system, simulate
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.many import split_starts
@@ -59,7 +58,7 @@ class Variation:
         compiled = with_starts(self.compiled, starts) if starts else self.compiled
         return simulate(compiled, self.solver, parameters=parameters, recording=keep)
 
-    def attempt(self, changes: Mapping[str, float], times: Floats) -> Run | str:
+    def attempt(self, changes: Mapping[str, float], times: Array) -> Run | str:
         """A run recorded at times [s], or why it could not be carried through to the last of them."""
         try:
             run = self.run(changes, Recording(times=tuple(times.tolist())))

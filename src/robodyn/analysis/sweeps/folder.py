@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Flaw, ModelError, refuse, write_file
+from robodyn.base import Array, Flaw, ModelError, refuse, write_file
 from robodyn.computation.engine.building import source_digest
-from robodyn.computation.results.signal import Floats
 from robodyn.description.model import describe
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ class SweepRow:
     time: float
     wall_time: float
     measures: tuple[float, ...]
-    curves: Mapping[str, Floats]
+    curves: Mapping[str, Array]
 
 
 class PartWriter:
@@ -130,11 +129,11 @@ class PartWriter:
         os.close(self.file)
 
 
-def _encode(values: Floats) -> str:
+def _encode(values: Array) -> str:
     return base64.b64encode(np.ascontiguousarray(values, "<f8").tobytes()).decode()
 
 
-def _decode(text: str) -> Floats:
+def _decode(text: str) -> Array:
     return np.frombuffer(base64.b64decode(text), "<f8")
 
 

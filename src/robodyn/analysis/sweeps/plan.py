@@ -11,9 +11,8 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.variation import assemble_tunable
-from robodyn.base import FlawList, nearest, refuse
+from robodyn.base import Array, FlawList, nearest, refuse
 from robodyn.computation.assembly import System
-from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation.batch import calls_python
 from robodyn.computation.simulation.many import Measure, find_measures
 from robodyn.description.model import Scenario
@@ -87,12 +86,12 @@ class SweepPlan:
         return tuple(dict.fromkeys(wanted))
 
     @cached_property
-    def points(self) -> np.ndarray:
+    def points(self) -> Array:
         """Index of each run's place on each axis, (n_runs, n_axes)."""
         return np.repeat(combine_axes(self.axes), self.runs, axis=0)
 
     @cached_property
-    def inputs(self) -> Floats:
+    def inputs(self) -> Array:
         """Values of the varied numbers, (n_runs, n_names)."""
         columns = [np.array(axis.values)[self.points[:, k]] for k, axis in enumerate(self.axes)]
         repeats = len(self.points) // self.runs

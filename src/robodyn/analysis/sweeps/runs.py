@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.base import Flaw, ModelError, bisect
+from robodyn.base import Array, Flaw, ModelError, bisect
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.perturbation import Perturbed
-from robodyn.computation.results.signal import Floats, Kind, Signal
+from robodyn.computation.results.signal import Kind, Signal
 from robodyn.computation.simulation import CompiledSystem, compile_system
 from robodyn.computation.simulation.batch import (
     BatchResult,
@@ -55,7 +55,7 @@ class Nonlinear:
         columns: values of the varied numbers in all runs, where they are to be checked at once.
     """
 
-    columns: Mapping[str, Floats] | None = None
+    columns: Mapping[str, Array] | None = None
 
     def __init__(self, plan: SweepPlan) -> None:
         self.plan = plan
@@ -232,13 +232,13 @@ def _signal(plan: SweepPlan, result: BatchResult, name: str) -> Signal:
     return Signal(name, "", result.time, result.signals[name], kind, knots=result.knots)
 
 
-def resample(signal: Signal, places: Floats) -> Floats:
+def resample(signal: Signal, places: Array) -> Array:
     """Values at given times, the right ones of a jump, nan outside the record."""
     first, last = signal.time[0], signal.time[-1]
     return np.where(_within(places, first, last), signal(np.clip(places, first, last)), np.nan)
 
 
-def resample_along(way: Signal, signals: Mapping[str, Signal], places: Floats) -> dict[str, Floats]:
+def resample_along(way: Signal, signals: Mapping[str, Signal], places: Array) -> dict[str, Array]:
     """Values of signals where another one first reaches given places; nan where it never does."""
     reached = np.maximum.accumulate(way.values)
     there, sought = _within(places, way.values[0], reached[-1]), np.minimum(places, reached[-1])
@@ -248,6 +248,6 @@ def resample_along(way: Signal, signals: Mapping[str, Signal], places: Floats) -
     return {name: np.where(there, signal(times), np.nan) for name, signal in signals.items()}
 
 
-def _within(places: Floats, first: float, last: float) -> np.ndarray:
+def _within(places: Array, first: float, last: float) -> Array:
     slack = SAME_PLACE * (places[-1] - places[0] if len(places) > 1 else 1.0)
     return (places >= first - slack) & (places <= last + slack)

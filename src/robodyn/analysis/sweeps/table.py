@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Displayed, refuse, replacing
-from robodyn.computation.results.signal import Floats
+from robodyn.base import Array, Displayed, refuse, replacing
 from robodyn.computation.results.table import Curves, RunTable
 from robodyn.computation.simulation.many import PART_OF_MEMORY, memory_size
 
@@ -30,8 +29,8 @@ class Varied:
 
     label: str
     unit: str
-    places: Floats
-    index: np.ndarray
+    places: Array
+    index: Array
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,7 +55,7 @@ class SweepTable(RunTable, Displayed):
     """
     axes: tuple[Varied, ...]
     drawn: tuple[str, ...]
-    wall_time: Floats
+    wall_time: Array
     simulated: float
     elapsed: float
 
@@ -163,7 +162,7 @@ def make_table(rows: SweepRows, simulated: float, elapsed: float) -> SweepTable:
     )
 
 
-def _name_curves(plan: SweepPlan, values: Mapping[str, Floats]) -> Curves:
+def _name_curves(plan: SweepPlan, values: Mapping[str, Array]) -> Curves:
     return Curves(
         along=plan.along or "time",
         unit=plan.units[plan.along] if plan.along else "s",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import FlawList, nearest, refuse
+from robodyn.base import Array, FlawList, nearest, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.results.table import RunTable
 from robodyn.computation.simulation import CompiledSystem
@@ -130,7 +130,7 @@ def find_yield(table: RunTable, measure: str, limit: float, confidence: float = 
     )
 
 
-def find_breaking(table: RunTable, good: np.ndarray) -> tuple[Breaking, ...]:
+def find_breaking(table: RunTable, good: Array) -> tuple[Breaking, ...]:
     """Numbers whose values in good and in other runs are not from one distribution, by more than chance."""
     from scipy.stats import ks_2samp
 
@@ -205,7 +205,7 @@ def find_indices(
     names = [draw.label for draw in draws]
     problem = {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
     shares = np.clip(sampler.sample(problem, points, calc_second_order=False, seed=SEED), 1e-12, 1 - 1e-12)
-    values: dict[str, np.ndarray] = {}
+    values: dict[str, Array] = {}
     for k, draw in enumerate(draws):
         values |= dict(zip(draw.names, draw.place(shares[:, k]).T, strict=True))
     table = simulate_many(what, values, measures=measures)
@@ -225,6 +225,6 @@ def _load(name: str) -> Any:
         raise ImportError("variance-based indices need SALib: pip install 'robodyn[indices]'", name="SALib") from error
 
 
-def _read(found: Mapping[str, np.ndarray], names: Sequence[str]) -> tuple[Index, ...]:
+def _read(found: Mapping[str, Array], names: Sequence[str]) -> tuple[Index, ...]:
     columns = (found[key].tolist() for key in ("S1", "S1_conf", "ST", "ST_conf"))
     return tuple(sorted(map(Index, names, *columns), key=lambda index: -index.total))

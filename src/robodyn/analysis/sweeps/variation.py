@@ -16,10 +16,9 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
-from robodyn.base import FlawList, UnitError, nearest
+from robodyn.base import Array, FlawList, UnitError, nearest
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import MemoryInfo, StateInfo
-from robodyn.computation.results.signal import Floats
 from robodyn.description.files.units import read_quantity
 from robodyn.description.model import Number, Scenario
 
@@ -95,7 +94,7 @@ def scalable(flaws: FlawList, key: str, numbers: Sequence[Number]) -> list[Numbe
     return changed
 
 
-def combine_axes(axes: Sequence[GridAxis]) -> np.ndarray:
+def combine_axes(axes: Sequence[GridAxis]) -> Array:
     """Every combination of places as indices, the last axis fastest, (n_points, n_axes)."""
     shape = [len(axis.places) for axis in axes]
     return np.indices(shape).reshape(len(axes), -1).T if axes else np.zeros((1, 0), int)
@@ -112,16 +111,16 @@ class DistributionFamily:
     number itself."""
 
     arguments: tuple[str, ...]
-    draw: Callable[[Generator, int, tuple[float, ...]], Floats]
-    quantile: Callable[[Floats, tuple[float, ...]], Floats]
+    draw: Callable[[Generator, int, tuple[float, ...]], Array]
+    quantile: Callable[[Array, tuple[float, ...]], Array]
     relative: bool = False
 
 
-def _spread(shares: Floats, a: tuple[float, ...]) -> Floats:
+def _spread(shares: Array, a: tuple[float, ...]) -> Array:
     return a[0] + (a[1] - a[0]) * shares
 
 
-def _bell(shares: Floats) -> Floats:
+def _bell(shares: Array) -> Array:
     from scipy.special import ndtri
 
     return ndtri(shares)
@@ -192,18 +191,18 @@ class Draw:
     bases: tuple[float, ...]
     distribution: Distribution
 
-    def sample(self, count: int, seed: int) -> Floats:
+    def sample(self, count: int, seed: int) -> Array:
         """Values of the first draws, (count, n_names): more draws begin with the same ones."""
         random = np.random.default_rng([seed, zlib.crc32(self.label.encode())])
         factors = KINDS[self.distribution.kind].draw(random, count, self.distribution.arguments)
         return np.outer(factors, self.bases)
 
-    def place(self, shares: Floats) -> Floats:
+    def place(self, shares: Array) -> Array:
         """Values below which these shares of all draws lie, (count, n_names)."""
         return np.outer(KINDS[self.distribution.kind].quantile(shares, self.distribution.arguments), self.bases)
 
 
-def sample_draws(draws: Sequence[Draw], count: int, seed: int, sampling: str) -> list[Floats]:
+def sample_draws(draws: Sequence[Draw], count: int, seed: int, sampling: str) -> list[Array]:
     """Values of all draws, (count, n_names) each."""
     if sampling == RANDOM:
         return [draw.sample(count, seed) for draw in draws]

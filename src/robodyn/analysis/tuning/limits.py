@@ -15,9 +15,8 @@ from robodyn.analysis.linear.loop_table import closed_signals
 from robodyn.analysis.linear.margins import Margins, find_margins
 from robodyn.analysis.linear.sampling import SampledModel, sampled_lineariser
 from robodyn.analysis.sensitivity.variation import Variation
-from robodyn.base import FlawList, UnitError, find_unmatched, fits, nearest, refuse
+from robodyn.base import Array, FlawList, UnitError, find_unmatched, fits, nearest, refuse
 from robodyn.computation.assembly import System
-from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import simulate
 from robodyn.computation.simulation.many import Measure, find_measures, split_starts
 from robodyn.description.files.units import read_quantity
@@ -63,12 +62,12 @@ class TuningLimit:
         """The same limit, at what it limits now where no bound is given."""
         return self if self.bound is not None else replace(self, bound=now)
 
-    def slack(self, value: Floats) -> Floats:
+    def slack(self, value: Array) -> Array:
         """How far values are within the limit, by its size; negative where it is not kept."""
         bound = self.bound or 0.0
         return (1.0 if self.least else -1.0) * (value - bound) / self.size
 
-    def worst(self, values: Floats) -> float:
+    def worst(self, values: Array) -> float:
         """The value that comes nearest to the limit or misses it most."""
         return float(values.min() if self.least else values.max())
 
@@ -172,7 +171,7 @@ class MarginLimits:
     linearise: Callable[[Place, Mapping[str, float]], SampledModel]
     memo: Memo
 
-    def values(self, z: Floats) -> Floats:
+    def values(self, z: Array) -> Array:
         """Margins in the units of their limits, (n_cases n_places, n_rows)."""
         return self.memo.recall(
             "margins",
@@ -180,12 +179,12 @@ class MarginLimits:
             lambda: np.array([self._margins(z, k, place) for k, places in enumerate(self.places) for place in places]),
         )
 
-    def slopes(self, z: Floats) -> Floats:
+    def slopes(self, z: Array) -> Array:
         """(n_cases n_places, n_rows, n_z)."""
         here = self.values(z)
         return np.stack([(self.values(z + step) - here) / STEP for step in STEP * np.eye(len(z))], axis=-1)
 
-    def _margins(self, z: Floats, case: int, place: Place) -> list[float]:
+    def _margins(self, z: Array, case: int, place: Place) -> list[float]:
         parameters, _ = split_starts(self.cases.changes[case])
         model = self.linearise(place, name_gains(self.scales, z) | parameters)
         late = {signal for limit, signal in self.rows if limit.what == "delay"}

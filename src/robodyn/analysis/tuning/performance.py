@@ -17,10 +17,9 @@ from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.variation import Distribution, Factors
-from robodyn.base import FlawList, ModelError
+from robodyn.base import Array, FlawList, ModelError
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Run
-from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation.many import Measure
 
 # --------------------------------------------------------------------------------------------------
@@ -81,7 +80,7 @@ def make_cases(
 WINDOWS = 16
 
 
-def name_gains(scales: Sequence[Scale], z: Floats) -> dict[str, float]:
+def name_gains(scales: Sequence[Scale], z: Array) -> dict[str, float]:
     """Values of the gains by name."""
     return {scale.number.name: scale.value(float(zk)) for scale, zk in zip(scales, z, strict=True)}
 
@@ -109,7 +108,7 @@ class Performance:
     measures: Sequence[Measure]
     windows: Sequence[int]
     cases: Cases
-    times: Floats
+    times: Array
     memo: Memo
     failure: str = ""
     evaluations: int = 0
@@ -119,16 +118,16 @@ class Performance:
         """Which rows of a case belong to each measure."""
         return [slice(a, b) for a, b in pairwise(np.cumsum([0, *self.windows]).tolist())]
 
-    def values(self, z: Floats) -> Floats | None:
+    def values(self, z: Array) -> Array | None:
         """Every measure's windows, (n_cases, n_rows); None where a motion fails."""
         values = self.memo.recall("values", z, lambda: self._measure(z))
         return values if values.size else None
 
-    def slopes(self, z: Floats) -> Floats:
+    def slopes(self, z: Array) -> Array:
         """Of the values by z, (n_cases, n_rows, n_z); zero where a motion fails."""
         return self.memo.recall("slopes", z, lambda: self._differences(z))
 
-    def runs(self, z: Floats) -> list[Run] | None:
+    def runs(self, z: Array) -> list[Run] | None:
         """The motion of every case with the gains z; None where one fails."""
         gains = name_gains(self.scales, z)
         attempts = [self.variation.attempt(gains | dict(changes), self.times) for changes in self.cases.changes]
@@ -137,7 +136,7 @@ class Performance:
         runs = [run for run in attempts if isinstance(run, Run)]
         return runs if len(runs) == len(attempts) else None
 
-    def _measure(self, z: Floats) -> Floats:
+    def _measure(self, z: Array) -> Array:
         """The values, none where a motion fails; exact slopes come with them."""
         runs = self.runs(z)
         if runs is None:
@@ -147,10 +146,10 @@ class Performance:
             self.memo.recall("slopes", z, lambda: np.array([self._exact(run, z) for run in runs]))
         return np.array([self._read(run) for run in runs])
 
-    def _no_slopes(self, z: Floats) -> Floats:
+    def _no_slopes(self, z: Array) -> Array:
         return np.zeros((len(self.cases.changes), self.spans[-1].stop, len(z)))
 
-    def _read(self, run: Run, moved: Mapping[str, Floats] | None = None) -> list[float]:
+    def _read(self, run: Run, moved: Mapping[str, Array] | None = None) -> list[float]:
         """Every measure's windows of one run, its signals moved if wished."""
         rows = []
         for measure, count in zip(self.measures, self.windows, strict=True):
@@ -159,7 +158,7 @@ class Performance:
             rows += [measure.take(run.time[a:b], y[a:b]) for a, b in pairwise(ends)]
         return rows
 
-    def _exact(self, run: Run, z: Floats) -> Floats:
+    def _exact(self, run: Run, z: Array) -> Array:
         columns = []
         for scale, zk in zip(self.scales, z, strict=True):
             step = NUDGE * (abs(scale.value(float(zk))) or 1.0)
@@ -171,7 +170,7 @@ class Performance:
             columns.append((more - less) / (2 * step) * scale.slope(float(zk)))
         return np.column_stack(columns)
 
-    def _differences(self, z: Floats) -> Floats:
+    def _differences(self, z: Array) -> Array:
         size, columns = ACROSS_JUMPS if self.variation.leaps else DIFFERENCE, []
         for step in size * np.eye(len(z)):
             ends = [self.values(z + step), self.values(z - step)]

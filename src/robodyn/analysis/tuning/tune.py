@@ -14,10 +14,9 @@ from robodyn.analysis.fitting.search_space import Bounds, Scale, make_scales, sp
 from robodyn.analysis.linear.margins import find_gains
 from robodyn.analysis.sensitivity.variation import prepare_variation
 from robodyn.analysis.sweeps.variation import Distribution, Factors, find_numbers, match_numbers
-from robodyn.base import Flaw, FlawList, ModelError, refuse, report_progress
+from robodyn.base import Array, Flaw, FlawList, ModelError, refuse, report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
-from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation.many import Measure, find_measures
 from robodyn.description.model import Number, Scenario, Solver, describe
 
@@ -133,7 +132,7 @@ KEPT = 1e-4
 """Part of its size by which a limit may be missed."""
 STARTS, MOST_STEPS, SETTLED, MOST_SCALE = 8, 60, 1e-4, 300.0
 
-RowFunction = Callable[[Floats], Floats]
+RowFunction = Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
@@ -152,7 +151,7 @@ class TuningProblem:
     first: float
     mean: bool
 
-    def goals(self, z: Floats) -> Floats:
+    def goals(self, z: Array) -> Array:
         """Rows of which the largest is minimised."""
         values = self.performance.values(z)
         if values is None:
@@ -160,24 +159,24 @@ class TuningProblem:
         rows = values[:, self.performance.spans[0]] / self.first
         return np.array([rows.max(axis=1).mean()]) if self.mean else rows.ravel()
 
-    def goal_slopes(self, z: Floats) -> Floats:
+    def goal_slopes(self, z: Array) -> Array:
         values, slopes = self.performance.values(z), self.performance.slopes(z)
         if values is None or not self.mean:
             return self._flat(slopes)[: 1 if self.mean else None] / self.first
         worst = np.argmax(values[:, self.performance.spans[0]], axis=1)
         return slopes[np.arange(len(slopes)), worst].mean(axis=0)[None] / self.first
 
-    def _flat(self, slopes: Floats) -> Floats:
+    def _flat(self, slopes: Array) -> Array:
         return slopes[:, self.performance.spans[0]].reshape(-1, slopes.shape[-1])
 
-    def margin_values(self, z: Floats) -> list[LimitedRows]:
+    def margin_values(self, z: Array) -> list[LimitedRows]:
         """Every limit on margins, its loop and the margins in all cases and places."""
         if self.margins is None:
             return []
         columns = self.margins.values(z).T
         return [(limit, loop, column) for (limit, loop), column in zip(self.margins.rows, columns, strict=True)]
 
-    def limited_values(self, z: Floats) -> list[LimitedRows]:
+    def limited_values(self, z: Array) -> list[LimitedRows]:
         """Every limit and what it limits, in all cases and places or windows: margins, then measures."""
         values = self.performance.values(z)
         rows = self.margin_values(z)
@@ -186,21 +185,21 @@ class TuningProblem:
             rows.append((limit, "", np.full(count, np.nan) if values is None else values[:, span].ravel()))
         return rows
 
-    def margin_slack(self, z: Floats) -> Floats:
+    def margin_slack(self, z: Array) -> Array:
         """Distance of each margin to its limit, row after row."""
         return _slack(self.margin_values(z))
 
-    def slack(self, z: Floats) -> Floats:
+    def slack(self, z: Array) -> Array:
         """Distance to all limits: first the margins', then those of measures, case by case."""
         return _slack(self.limited_values(z))
 
-    def margin_slopes(self, z: Floats) -> Floats:
+    def margin_slopes(self, z: Array) -> Array:
         if self.margins is None:
             return np.zeros((0, len(z)))
         slopes = self.margins.slopes(z)
         return np.concatenate([slopes[:, k] / limit.size for k, (limit, _) in enumerate(self.margins.rows)])
 
-    def slack_slopes(self, z: Floats) -> Floats:
+    def slack_slopes(self, z: Array) -> Array:
         slopes = self.performance.slopes(z)
         rows = [self.margin_slopes(z)]
         for limit, span in zip(self.limits, self.performance.spans[1:], strict=True):
@@ -209,16 +208,16 @@ class TuningProblem:
         return np.concatenate(rows)
 
 
-LimitedRows = tuple[TuningLimit, str, Floats]
+LimitedRows = tuple[TuningLimit, str, Array]
 """A limit, the loop that it is on or an empty text, and the values it limits; nan where a motion fails."""
 
 
-def _slack(rows: Sequence[LimitedRows]) -> Floats:
+def _slack(rows: Sequence[LimitedRows]) -> Array:
     parts = [np.nan_to_num(limit.slack(values), nan=-FAILED) for limit, _, values in rows]
     return np.concatenate([np.zeros(0), *parts])
 
 
-def find_allowed(problem: TuningProblem, scales: Sequence[Scale], begin: Floats, seed: int) -> tuple[Floats, float]:
+def find_allowed(problem: TuningProblem, scales: Sequence[Scale], begin: Array, seed: int) -> tuple[Array, float]:
     """Gains nearest to the given ones that keep the margins; where none do, those that come nearest to it.
 
     Returns:
@@ -244,7 +243,7 @@ def find_allowed(problem: TuningProblem, scales: Sequence[Scale], begin: Floats,
     return best, least
 
 
-def spread_starts(scales: Sequence[Scale], count: int, seed: int) -> Floats:
+def spread_starts(scales: Sequence[Scale], count: int, seed: int) -> Array:
     """Places all over the bounds, (count, n)."""
     regions = np.array([scale.region for scale in scales])
     return regions[:, 0] + spread_points(count, len(scales), seed) * (regions[:, 1] - regions[:, 0])
@@ -253,11 +252,11 @@ def spread_starts(scales: Sequence[Scale], count: int, seed: int) -> Floats:
 def minimise_largest(
     rows: RowFunction,
     slopes: RowFunction,
-    begin: Floats,
+    begin: Array,
     scales: Sequence[Scale],
     slack: RowFunction | None = None,
     slack_slopes: RowFunction | None = None,
-) -> Floats:
+) -> Array:
     """The z with the smallest largest row, within bounds and with no negative slack.
 
     Rows are scaled so that the first step, along their steepest slope, is about one: a factor e of a gain.
@@ -265,11 +264,11 @@ def minimise_largest(
     steepest = float(np.linalg.norm(slopes(begin)[int(np.argmax(rows(begin)))]))
     scale = float(np.clip(1 / max(steepest, 1e-300), 1.0, MOST_SCALE))
 
-    def within(x: Floats) -> Floats:
+    def within(x: Array) -> Array:
         kept = [slack(x[:-1])] if slack else []
         return np.concatenate([x[-1] - scale * rows(x[:-1]), *kept])
 
-    def within_slopes(x: Floats) -> Floats:
+    def within_slopes(x: Array) -> Array:
         below = -scale * slopes(x[:-1])
         parts = [np.column_stack([below, np.ones(len(below))])]
         if slack_slopes is not None:
@@ -285,14 +284,14 @@ def minimise_largest(
 
 
 def _solve(
-    goal: Callable[[Floats], float],
+    goal: Callable[[Array], float],
     slope: RowFunction,
     slack: RowFunction,
     slack_slopes: RowFunction,
-    begin: Floats,
+    begin: Array,
     bounds: Sequence[tuple[float, float]],
     settled: float = SETTLED,
-) -> Floats:
+) -> Array:
     from scipy.optimize import minimize
 
     lower, upper = np.array(bounds).T
@@ -324,7 +323,7 @@ AT_BOUND = 1e-6
 
 
 def summarise_tuning(
-    problem: TuningProblem, scales: Sequence[Scale], begin: Floats, best: Floats, measure: Measure, over: str
+    problem: TuningProblem, scales: Sequence[Scale], begin: Array, best: Array, measure: Measure, over: str
 ) -> Tuning:
     """All tables of a tuning whose best gains are known."""
     performance = problem.performance
@@ -377,12 +376,12 @@ def summarise_tuning(
     )
 
 
-def _by_case(problem: TuningProblem, z: Floats) -> Floats:
+def _by_case(problem: TuningProblem, z: Array) -> Array:
     values = problem.performance.values(z)
     return np.zeros(1) if values is None else values[:, problem.performance.spans[0]].max(axis=1)
 
 
-def find_prices(problem: TuningProblem, scales: Sequence[Scale], z: Floats) -> tuple[Floats, float]:
+def find_prices(problem: TuningProblem, scales: Sequence[Scale], z: Array) -> tuple[Array, float]:
     """Multipliers of all rows of slack [objective by size], 0 where not active; and what they leave of the slope."""
     from scipy.optimize import nnls
 
@@ -575,13 +574,13 @@ def _make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tup
 def _search(
     problem: TuningProblem,
     scales: Sequence[Scale],
-    starts: Sequence[Floats],
+    starts: Sequence[Array],
     progress: Callable[[TuneProgress], None] | None,
-) -> Floats:
+) -> Array:
     """The best of all gains met that keep the limits; none at all is a ModelError."""
-    met: list[tuple[float, float, Floats]] = []
+    met: list[tuple[float, float, Array]] = []
 
-    def goals(z: Floats) -> Floats:
+    def goals(z: Array) -> Array:
         rows = problem.goals(z)
         met.append((float(problem.slack(z).min(initial=np.inf)), float(rows.max()), z.copy()))
         best = min((goal for slack, goal, _ in met if slack >= -KEPT), default=np.nan)
@@ -606,7 +605,7 @@ def _search(
     return min(allowed, key=lambda entry: entry[1])[2]
 
 
-def _no_margins(problem: TuningProblem, scales: Sequence[Scale], z: Floats) -> ModelError:
+def _no_margins(problem: TuningProblem, scales: Sequence[Scale], z: Array) -> ModelError:
     """Which limit is missed most by the gains that come nearest to keeping all of them."""
     flaws = []
     for limit, loop, values in problem.margin_values(z):
@@ -619,6 +618,6 @@ def _no_margins(problem: TuningProblem, scales: Sequence[Scale], z: Floats) -> M
     return ModelError(flaws, "tuning")
 
 
-def describe_gains(scales: Sequence[Scale], z: Floats) -> str:
+def describe_gains(scales: Sequence[Scale], z: Array) -> str:
     """`name = value` of all."""
     return ", ".join(f"{name} = {value:.4g}" for name, value in name_gains(scales, z).items())

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.base import symbolic as sym
 from robodyn.base.lazy import ca
 from robodyn.base.records import dataclass
@@ -142,7 +143,7 @@ def from_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Matrix:
     return clean_rotation(about_axis(z, yaw) @ about_axis(y, pitch) @ about_axis(x, roll))
 
 
-def to_rpy(R: np.ndarray) -> tuple[float, float, float]:
+def to_rpy(R: Array) -> tuple[float, float, float]:
     """Roll, pitch and yaw of a rotation of numbers, so that `from_rpy` gives it back at any pitch.
 
     At a pitch of 90 degrees roll and yaw are one angle: whatever yaw rounding leaves there, the roll fits it.
@@ -169,7 +170,7 @@ def quaternion_from_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Quaternion:
     return multiply(quaternion_about(z, yaw), multiply(quaternion_about(y, pitch), quaternion_about(x, roll)))
 
 
-def quaternion_from_matrix(R: np.ndarray) -> Quaternion:
+def quaternion_from_matrix(R: Array) -> Quaternion:
     """The quaternion of a rotation of numbers, its largest part positive (Shepperd 1978)."""
     # 4 q q^T, of which the column with the largest diagonal is the best known.
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = np.asarray(R, float).tolist()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.base.lazy import ca
 
 from .tables import gather, locate
@@ -237,7 +238,7 @@ def hold_table(x: Any, xs: Any, ys: Any) -> Any:
     return gather(ys, locate(xs, x))
 
 
-def _held(x: Any, xs: np.ndarray, ys: np.ndarray) -> Any:
+def _held(x: Any, xs: Array, ys: Array) -> Any:
     # A NaN is below every knot, as it is for the compiled search; numpy sorts it above all.
     x = np.where(np.isnan(x), -np.inf, x)
     return ys[np.maximum(np.searchsorted(xs, x, side="right") - 1, 0)]
@@ -260,7 +261,7 @@ def _sum_of_steps(x: Any, xs: Any, ys: Any) -> Any:
     return y
 
 
-def _checked(xs: Any, ys: Any) -> tuple[np.ndarray, np.ndarray]:
+def _checked(xs: Any, ys: Any) -> tuple[Array, Array]:
     xs, ys = (np.array(values, dtype=np.float64).ravel() for values in (xs, ys))
     _checked_sizes(xs, ys)
     for label, values in (("xs", xs), ("ys", ys)):
@@ -284,7 +285,7 @@ def _checked_sizes(xs: Any, ys: Any) -> int:
     return n
 
 
-def _numbers(x: ca.SX) -> np.ndarray:
+def _numbers(x: ca.SX) -> Array:
     return np.array(ca.evalf(x))
 
 

@@ -27,6 +27,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.base.lazy import ca
 from robodyn.base.records import dataclass
 
@@ -55,7 +56,7 @@ class LookupTable:
 _registry: dict[int, LookupTable] = {}
 
 
-def register(kind: str, values: np.ndarray) -> int:
+def register(kind: str, values: Array) -> int:
     """Number of a table, the same in every process for the same kind and content: below 2**52."""
     content = np.ascontiguousarray(values, dtype=np.float64)
     digest = hashlib.sha256(kind.encode() + b":" + content.tobytes()).digest()
@@ -84,12 +85,12 @@ def lookup(number: int) -> LookupTable:
     return _registry[number]
 
 
-def locate(knots: np.ndarray, x: ca.SX) -> ca.SX:
+def locate(knots: Array, x: ca.SX) -> ca.SX:
     """Index of the last knot at or below x, 0 before the first one."""
     return _node(register(LOCATE, knots), x)
 
 
-def gather(values: np.ndarray, index: ca.SX) -> ca.SX:
+def gather(values: Array, index: ca.SX) -> ca.SX:
     """values[index], where index comes from `locate` with at most as many knots."""
     return _node(register(GATHER, values), index)
 
@@ -183,10 +184,10 @@ def _as_steps(table: LookupTable, operand: ca.SX) -> ca.SX:
     return steps(np.array(table.values), operand)
 
 
-def _index_steps(knots: np.ndarray, x: ca.SX) -> ca.SX:
+def _index_steps(knots: Array, x: ca.SX) -> ca.SX:
     return sum((x >= knot for knot in knots[1:].tolist()), ca.SX(0))
 
 
-def _value_steps(values: np.ndarray, index: ca.SX) -> ca.SX:
+def _value_steps(values: Array, index: ca.SX) -> ca.SX:
     rises = enumerate(np.diff(values).tolist(), start=1)
     return sum((rise * (index >= k) for k, rise in rises), ca.SX(float(values[0])))

@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.base.symbolic import absolute
 from robodyn.computation.dynamics import (
     Tree,
@@ -144,7 +145,7 @@ def _numeric_tree(motion: Motion) -> Tree:
     return build_tree(motion.mechanism, numeric).tree
 
 
-def _pivots_at(motion: Motion, tree: Tree, q: np.ndarray) -> np.ndarray:
+def _pivots_at(motion: Motion, tree: Tree, q: Array) -> Array:
     """Inertia that each joint feels with all joints beyond it free: from M, or from the sweep of a long chain."""
     if mean_depth(tree) > COMPOSITE_DEPTH and not motion.rotors and not tree.is_flexible:
         with suppress(np.linalg.LinAlgError):
@@ -153,7 +154,7 @@ def _pivots_at(motion: Motion, tree: Tree, q: np.ndarray) -> np.ndarray:
     return _pivots(np.asarray(mass_matrix(tree, list(q))) + _rotor_inertia(motion))
 
 
-def _rotor_inertia(motion: Motion) -> np.ndarray:
+def _rotor_inertia(motion: Motion) -> Array:
     total = np.zeros((motion.v.numel(),) * 2)
     for coordinate in motion.context.scenario.machine.coordinates:
         if isinstance(coordinate, LinearCombination) and coordinate.inertia:
@@ -162,7 +163,7 @@ def _rotor_inertia(motion: Motion) -> np.ndarray:
     return total
 
 
-def _pivots(M: np.ndarray) -> np.ndarray:
+def _pivots(M: Array) -> Array:
     """Diagonal of D in M = L^T D L."""
     M = M.copy()
     pivots = np.empty(M.shape[0])
@@ -216,7 +217,7 @@ class Dynamics:
         return self.constrained.equations if self.constrained else ()
 
     @property
-    def null_forces(self) -> Mapping[str, np.ndarray]:
+    def null_forces(self) -> Mapping[str, Array]:
         """Of each constraint force, its part in forces that move nothing."""
         return self.constrained.redundancy.null_forces if self.constrained else EMPTY
 

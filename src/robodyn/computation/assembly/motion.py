@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.base.spatial import Pose, Quaternion
 from robodyn.base.symbolic import cos, is_symbolic, minimum, sqrt, stack, to_column
 from robodyn.base.symbolic.tables import spell_out
@@ -168,12 +169,12 @@ class Motion:
     v: Any
     q_dot: Any
     poses: list[Pose]
-    start: np.ndarray
+    start: Array
     positions: Mapping[str, ca.SX] = EMPTY
     coordinate_rates: Mapping[str, ca.SX] = EMPTY
     exact: Mapping[str, ca.SX] = EMPTY
     linear: LinearMechanics | None = None
-    somewhere: np.ndarray | None = None
+    somewhere: Array | None = None
     ports: tuple[Port, ...] = ()
 
     @property
@@ -248,13 +249,13 @@ class Motion:
         return ca.SX(relative_jacobian(self.mechanics.tree, self.q, links, place))
 
     @property
-    def scales(self) -> np.ndarray:
+    def scales(self) -> Array:
         """Of each position: 1 rad, or the machine's size [m], (n_q,)."""
         size = self.context.size
         return np.array([size.of(unit) for freedom in self.freedoms for unit in freedom.positions.values()])
 
     @property
-    def speed_scales(self) -> np.ndarray:
+    def speed_scales(self) -> Array:
         """Of each velocity, likewise, (n_v,)."""
         size = self.context.size
         return np.array([size.of(unit) for freedom in self.freedoms for unit in freedom.velocities.values()])
@@ -305,14 +306,14 @@ class Motion:
         """What an expression of q and v is at the described start, with the parameters as described."""
         return float(self.values_at_start(expression)[0])
 
-    def values_at_start(self, expression: ca.SX) -> np.ndarray:
+    def values_at_start(self, expression: ca.SX) -> Array:
         """The same for a column of expressions."""
         values = self.context.values
         symbols = [ca.vertcat(self.q, self.v), to_column(values.symbols)]
         function = spell_out(ca.Function("start", symbols, [expression]))
         return np.array(function(self.start, [number.value for number in values.tunable])).ravel()
 
-    def value_somewhere(self, expression: ca.SX) -> np.ndarray:
+    def value_somewhere(self, expression: ca.SX) -> Array:
         """An expression of q at a general position, where no two gradients are parallel by accident."""
         values = self.context.values
         # Near the start, off every symmetry; where constraints are, a position that meets them.
@@ -461,7 +462,7 @@ class LinearMechanics:
     carried: ca.SX
     signals: Mapping[str, ca.SX]
     folded: frozenset[tuple[str, str]]
-    data: np.ndarray
+    data: Array
 
 
 Linearise = Callable[[ca.SX, ca.SX, ca.SX, ca.SX], LinearMechanics]

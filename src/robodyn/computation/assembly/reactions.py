@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base import fits
+from robodyn.base import Array, fits
 from robodyn.base.spatial import Pose, multiply, quaternion_from_matrix
 from robodyn.base.symbolic import to_column
 from robodyn.computation.dynamics import joint_wrenches, link_poses
@@ -111,7 +111,7 @@ DETERMINED = 1e-6
 
 
 def trace_joint_reactions(
-    motion: Motion, contributions: Contribution, null_forces: Mapping[str, np.ndarray], patterns: Sequence[str]
+    motion: Motion, contributions: Contribution, null_forces: Mapping[str, Array], patterns: Sequence[str]
 ) -> Contribution:
     """`JOINT.reaction.force.x` and `.torque.x` on the joint's child body, in its axes and about its origin.
 
@@ -194,7 +194,7 @@ class _Outside:
             self.values[signal] = placeholder(f"value of {signal}", signal, self.bindings)
         return self.values[signal]
 
-    def note(self, entries: Sequence[ca.SX], null: Mapping[str, np.ndarray]) -> list[str]:
+    def note(self, entries: Sequence[ca.SX], null: Mapping[str, Array]) -> list[str]:
         """What is to be noted at reactions that constraint forces change which the motion does not determine."""
         # Redundant constraints: does a force in the null space of H^T reach this joint?
         if not null:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from robodyn.base import FlawList, SignalInfo, ca, nearest, refuse_unknown
+from robodyn.base import Array, FlawList, SignalInfo, ca, nearest, refuse_unknown
 from robodyn.base.records import dataclass
 from robodyn.base.symbolic import changed_entries, to_column
 from robodyn.base.symbolic.tables import spell_out
@@ -189,7 +189,7 @@ class Discrete:
     start_problems: tuple[str, ...] = ()
     late_reads: tuple[LateRead, ...] = ()
 
-    def break_times(self, values: Mapping[str, Any], begin: float, end: float) -> np.ndarray:
+    def break_times(self, values: Mapping[str, Any], begin: float, end: float) -> Array:
         """Instants between two times at which references jump or have a kink, ascending."""
         times = np.concatenate([np.zeros(0), *(np.asarray(rule.times(values), float) for rule in self.breaks)])
         return np.unique(times[(begin < times) & (times < end)])
@@ -203,10 +203,10 @@ class Described(NamedTuple):
     """States, delayed signals, memory and parameters as a scenario describes them: start values, and 0 of what is
     delayed and has no value before the start."""
 
-    x: np.ndarray
-    d: np.ndarray
-    m: np.ndarray
-    p: np.ndarray
+    x: Array
+    d: Array
+    m: Array
+    p: Array
 
 
 T = TypeVar("T")
@@ -256,7 +256,7 @@ class System:
     models: tuple[ModelInfo, ...]
     watched: tuple[Watched, ...] = ()
     warnings: tuple[str, ...] = ()
-    data: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    data: Array = field(default_factory=lambda: np.zeros(0))
     friction: float = 1.0
     asked: tuple[str, ...] = ()
     resolve: Callable[[float], System] | None = field(default=None, init=False, repr=False, compare=False)
@@ -326,7 +326,7 @@ class System:
         """A column in the system's symbols as (t, x, d, m, p) -> column."""
         return ca.Function(name.replace(":", "_").replace(".", "_"), [*self.symbols], [ca.densify(column)])
 
-    def evaluate(self, column: ca.SX, **inputs: Any) -> np.ndarray:
+    def evaluate(self, column: ca.SX, **inputs: Any) -> Array:
         """A column or matrix of expressions by values of t, x, d, m and p; those not given are as described."""
         values: dict[str, Any] = {"t": 0.0, **self.described._asdict(), **inputs}
         return np.array(spell_out(self.function(column))(*(values[name] for name in INPUTS)))
@@ -479,7 +479,7 @@ class System:
         """Of all states, in their order."""
         return tuple(state.name for state in self.states)
 
-    def name_states(self, x: np.ndarray) -> dict[str, float]:
+    def name_states(self, x: Array) -> dict[str, float]:
         """Values of the states by name."""
         return dict(zip(self.state_names, x.tolist(), strict=True))
 
@@ -501,11 +501,11 @@ class System:
         return {number.name: k for k, number in enumerate(self.parameters)}
 
     @cached_property
-    def described_values(self) -> np.ndarray:
+    def described_values(self) -> Array:
         """Of the tunable parameters."""
         return np.array([number.value for number in self.parameters], float)
 
-    def parameter_values(self, changes: Mapping[str, float]) -> np.ndarray:
+    def parameter_values(self, changes: Mapping[str, float]) -> Array:
         """Values of the tunable parameters, with some changed; a number that is none of them is refused."""
         values, places = self.described_values.copy(), self.places
         if unknown := changes.keys() - places.keys():
@@ -514,7 +514,7 @@ class System:
             values[places[name]] = value
         return values
 
-    def parameter_rows(self, columns: Mapping[str, Any], count: int) -> np.ndarray:
+    def parameter_rows(self, columns: Mapping[str, Any], count: int) -> Array:
         """Values of the tunable parameters of so many runs, a row each, with some columns changed."""
         rows = np.tile(self.described_values, (count, 1))
         for name, column in columns.items():

@@ -44,7 +44,7 @@ from .settings import CosimSettings
 from .unit import InterfaceMotion
 
 if TYPE_CHECKING:
-    from robodyn.computation.results.signal import Floats
+    pass
 
 Outputs = Mapping[str, Mapping[str, float]]
 Signals = list[tuple[str, str]]
@@ -321,7 +321,7 @@ def _check_growth(run: Run, settings: CosimSettings) -> Check | None:
     )
 
 
-def growth_of_jumps(values: Floats) -> Floats:
+def growth_of_jumps(values: Array) -> Array:
     """By how much jumps from row to row keep growing to the end, where they alternate.
 
     A smooth signal goes on as it did: consecutive jumps are alike. What an unstable coupling does turns round within a
@@ -341,7 +341,7 @@ def growth_of_jumps(values: Floats) -> Floats:
     return growth
 
 
-def _growth_over(jumps: Floats, values: Floats, length: int) -> Floats:
+def _growth_over(jumps: Array, values: Array, length: int) -> Array:
     """The least growth between the last three spans of a length, and within the last of them."""
     first, middle, last = np.split(jumps[-3 * length :], 3)
     half = length // 2
@@ -355,7 +355,7 @@ def _growth_over(jumps: Floats, values: Floats, length: int) -> Floats:
     return np.where(turning_round & large, np.min(growths, axis=0), 0.0)
 
 
-def _ratio(now: Floats, before: Floats) -> Floats:
+def _ratio(now: Array, before: Array) -> Array:
     """0 where nothing is, infinite where nothing was."""
     ratios = now / np.where(before > 0, before, 1.0)
     return np.where(before > 0, ratios, np.where(now > 0, np.inf, 0.0))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.base import Displayed, later
+from robodyn.base import Array, Displayed, later
 from robodyn.computation.results import Certificate, EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics, save
 from robodyn.computation.simulation.certificate import judge
 
@@ -62,7 +62,7 @@ class CouplingRecord:
         """The units as they are at the start."""
         self.start = np.array([outputs[unit][name] for unit, name in self.booked])
 
-    def extend(self, rows: np.ndarray) -> None:
+    def extend(self, rows: Array) -> None:
         """Rows from the engine, (n, width)."""
         if len(rows):
             self._blocks.append(rows)

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.base import symbolic as sym
 from robodyn.base.spatial import Matrix, Moments, Pose, Quaternion, Scalar, Vector, build_matrix, cross, dot
 
@@ -43,13 +44,13 @@ class Elasticity:
         mass: of the modes, (n, n) [kg].
     """
 
-    first: np.ndarray
-    first_bend: np.ndarray
-    second: np.ndarray
-    second_bend: np.ndarray
-    turning: np.ndarray
-    turning_bend: np.ndarray
-    mass: np.ndarray
+    first: Array
+    first_bend: Array
+    second: Array
+    second_bend: Array
+    turning: Array
+    turning_bend: Array
+    mass: Array
 
     @property
     def n(self) -> int:
@@ -124,10 +125,10 @@ class Node:
         shortening: d2p/deta2, (n, n, 3).
     """
 
-    position: np.ndarray
-    shift: np.ndarray
-    turn: np.ndarray
-    shortening: np.ndarray
+    position: Array
+    shift: Array
+    turn: Array
+    shortening: Array
 
     def pose(self, eta: Sequence[Scalar]) -> Pose:
         """Pose of the node in the link's frame; it rotates by theta = sum turn_i eta_i, as Cayley's R(theta)."""
@@ -185,7 +186,7 @@ def cayley(theta: Vector) -> Matrix:
     )
 
 
-def _weigh(parts: Sequence[np.ndarray], weights: Sequence[Scalar], start: np.ndarray | None = None) -> Vector:
+def _weigh(parts: Sequence[Array], weights: Sequence[Scalar], start: Array | None = None) -> Vector:
     """start + sum weight_i part_i; what is zero is left out, so that graphs stay small."""
     total = np.zeros(3) if start is None else start
     for k, part in enumerate(parts):
@@ -195,12 +196,12 @@ def _weigh(parts: Sequence[np.ndarray], weights: Sequence[Scalar], start: np.nda
     return total
 
 
-def _extend(start: np.ndarray, slopes: np.ndarray, eta: Sequence[Scalar]) -> Vector:
+def _extend(start: Array, slopes: Array, eta: Sequence[Scalar]) -> Vector:
     """start + sum slope_j eta_j."""
     return _weigh(list(slopes), eta, start)
 
 
-def _twice(parts: np.ndarray, rate: Sequence[Scalar]) -> Vector:
+def _twice(parts: Array, rate: Sequence[Scalar]) -> Vector:
     """sum part_ij rate_i rate_j."""
     return _weigh([_weigh(list(row), rate) for row in parts], rate) if np.any(parts) else np.zeros(3)
 

@@ -22,10 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.base.spatial import Pose, Quaternion, Scalar, Vector, about_axis, from_quaternion, quaternion_about
 from robodyn.base.symbolic import sqrt
 
-Column = tuple[np.ndarray, np.ndarray]
+Column = tuple[Array, Array]
 """One column of S: (angular (3,), linear (3,)) in link axes, for a unit rate."""
 RETURN_RATE = 10.0
 """Rate [1/s] at which the length of a quaternion returns to 1."""

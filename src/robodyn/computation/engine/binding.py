@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Flaw, ModelError
+from robodyn.base import Array, Flaw, ModelError
 from robodyn.computation.native.cache import cache_folder
 
 from .building import (
@@ -157,7 +157,7 @@ def structures() -> dict[str, type[ctypes.Structure]]:
     return kinds
 
 
-def address_of(array: np.ndarray) -> int:
+def address_of(array: Array) -> int:
     return array.__array_interface__["data"][0]
 
 
@@ -182,7 +182,7 @@ class EngineRun:
         if self.address:
             self.free(self.address)
 
-    def view(self, address: int | None, count: int) -> np.ndarray:
+    def view(self, address: int | None, count: int) -> Array:
         """Numbers of this run as an array that keeps it alive."""
         if not count:
             return np.zeros(0)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.base.records import dataclass
 
 from .binding import (
@@ -59,8 +60,8 @@ from .trajectory import (
 if TYPE_CHECKING:
     from robodyn.description.model import Solver
 
-PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
-PythonAction = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
+PythonTask = Callable[[int, float, Array, Array, Array], Any]
+PythonAction = Callable[[int, float, Array, Array, Array], tuple[Any, Any]]
 Progress = Callable[[float, float, int], Any]
 
 SLICE = 0.02
@@ -100,9 +101,9 @@ def integrate(
     solver: Solver,
     t0: float,
     t_end: float,
-    x0: np.ndarray,
-    m0: np.ndarray,
-    p: np.ndarray,
+    x0: Array,
+    m0: Array,
+    p: Array,
     recording: EngineRecording,
     *,
     python_task: PythonTask | None = None,
@@ -139,7 +140,7 @@ class Setup:
     solver: Solver
     recording: EngineRecording
     structures: tuple[Any, Any, Any, Any]
-    times: np.ndarray
+    times: Array
     needs_task: bool
     needs_action: bool
     keeps: Any = None
@@ -185,7 +186,7 @@ class Integration:
         run: the engine's record of it. x, m, d: the present states, memory and delayed signals, in the engine's memory.
     """
 
-    def __init__(self, setup: Setup, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray, p: np.ndarray) -> None:
+    def __init__(self, setup: Setup, t0: float, t_end: float, x0: Array, m0: Array, p: Array) -> None:
         problem = setup.problem
         check_start(problem, x0, m0)
         self.setup, self.problem, self.max_wall_time = setup, problem, setup.solver.max_wall_time
@@ -197,11 +198,11 @@ class Integration:
         self._start(float(t0), float(t_end), x0, m0)
         self.callbacks: tuple[PythonTask | None, PythonAction | None, Progress | None] = (None, None, None)
         self.fixed_budget: int | None = None
-        self.seen: tuple[tuple[int, int], np.ndarray] = (0, 0), NOTHING
+        self.seen: tuple[tuple[int, int], Array] = (0, 0), NOTHING
         self.derivatives: Derivatives | None = None
         self.begun = clock.perf_counter()
 
-    def _start(self, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray) -> None:
+    def _start(self, t0: float, t_end: float, x0: Array, m0: Array) -> None:
         problem, view = self.problem, self.engine.view
         self.address, self.run = self.engine.address, self.engine.fields
         run = self.run
@@ -212,7 +213,7 @@ class Integration:
         run.p = address_of(self.p)
         self._enter(t0, t_end, x0, m0)
 
-    def _enter(self, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray) -> None:
+    def _enter(self, t0: float, t_end: float, x0: Array, m0: Array) -> None:
         problem, run, view = self.problem, self.run, self.engine.view
         # Views of the engine's memory: writing to them is how states, memory and parameters come in.
         self.x[:], self.m[:] = x0, m0
@@ -224,7 +225,7 @@ class Integration:
         run.n_breaks = len(problem.breaks)
         functions().run_begin(self.address, t0, t_end)
 
-    def restart(self, x0: np.ndarray, m0: np.ndarray, p: np.ndarray) -> None:
+    def restart(self, x0: Array, m0: Array, p: Array) -> None:
         """Begin again with other numbers, in the same memory; what the run before left is gone."""
         span = self.run.t0, self.run.t_last
         check_start(self.problem, x0, m0)
@@ -311,7 +312,7 @@ class Integration:
         self.model.jacobian_work = self.derivatives.work
         self.change_parameters(self.p)
 
-    def change_parameters(self, p: np.ndarray) -> None:
+    def change_parameters(self, p: Array) -> None:
         """Go on with other parameters, prepared as for `integrate`."""
         self.p[:] = p
         if self.derivatives is not None:
@@ -335,7 +336,7 @@ class Integration:
         _require_shape("python_action: the new m", memory, self.problem.n_m)
         self.x[:], self.m[:] = x, memory
 
-    def arguments(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+    def arguments(self) -> tuple[float, Array, Array, Array]:
         """t, x, d, m as copies, so that a callback cannot change the run by the back door."""
         return self.run.t, self.x.copy(), self.d.copy(), self.m.copy()
 
@@ -352,7 +353,7 @@ class Integration:
         values.append(clock.perf_counter() - self.begun)
         return [values[k] for k in order]
 
-    def _rows(self, count: int) -> np.ndarray:
+    def _rows(self, count: int) -> Array:
         """The first rows as they stand in the engine's memory, which moves where they become too many for it."""
         run, width = self.run, self.problem.n_y + 2
         place = run.rows, run.row_capacity
@@ -391,7 +392,7 @@ class Integration:
 
 
 @cache
-def _places_reported() -> tuple[np.ndarray, np.ndarray, list[int]]:
+def _places_reported() -> tuple[Array, Array, list[int]]:
     """Where the fields stand that say how a run went: the whole numbers, then the others; and where each of REPORTED is
     among them, the time it took behind them."""
     fields: Any = structures()["Run"]._fields_
@@ -403,7 +404,7 @@ def _places_reported() -> tuple[np.ndarray, np.ndarray, list[int]]:
     return np.array([*whole.values()]), np.array([*real.values()]), [names.index(name) for name in REPORTED]
 
 
-def _copied(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _copied(rows: Array) -> tuple[Array, Array]:
     """The rows and a copy of their signals; where there is no memory for it, the first ones that there is for."""
     while True:
         try:
@@ -412,13 +413,13 @@ def _copied(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             rows = rows[: len(rows) // 4]
 
 
-def _require_shape(name: str, values: np.ndarray, size: int) -> None:
+def _require_shape(name: str, values: Array, size: int) -> None:
     """Refuse what a callback returned in the wrong shape."""
     if values.shape != (size,):
         raise ValueError(f"{name} must have the shape ({size},), has {values.shape}")
 
 
-Saved = tuple["ctypes.Array[ctypes.c_char]", np.ndarray, bool]
+Saved = tuple["ctypes.Array[ctypes.c_char]", Array, bool]
 """State of the engine's run, parameters, whether it had begun. The record only grows: going back needs its length."""
 
 
@@ -438,26 +439,26 @@ class ResumableRun:
         return self.integration.run.t
 
     @property
-    def x(self) -> np.ndarray:
+    def x(self) -> Array:
         """The present states."""
         return self.integration.x
 
     @property
-    def m(self) -> np.ndarray:
+    def m(self) -> Array:
         """The present memory."""
         return self.integration.m
 
     @property
-    def d(self) -> np.ndarray:
+    def d(self) -> Array:
         """The delayed signals at the present time."""
         return self.integration.d
 
-    def move(self, x: np.ndarray) -> None:
+    def move(self, x: Array) -> None:
         """Go on from other states."""
         self.integration.x[:] = x
         self.moved = True
 
-    def change(self, p: np.ndarray) -> None:
+    def change(self, p: Array) -> None:
         """Go on with other parameters, prepared as for `integrate`."""
         self.integration.change_parameters(p)
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robodyn.base import Array
+
 from .binding import address_of, functions
 from .integrate import SLICE, Integration, Reason
 
@@ -39,7 +41,7 @@ class Pack:
         OSError: where this machine has no lanes.
     """
 
-    def __init__(self, lanes: int, vectors: Mapping[int, int], n_p: int, table: np.ndarray, longest: int) -> None:
+    def __init__(self, lanes: int, vectors: Mapping[int, int], n_p: int, table: Array, longest: int) -> None:
         self.free, self.address, self.lanes = functions().pack_free, 0, lanes
         self.kernels, self.vectors = (np.array(list(each), np.int64) for each in (vectors, vectors.values()))
         table = np.array(table, float)
@@ -112,7 +114,7 @@ class ManyCall:
             may be x. They are read and written where they lie, at every call. table: numbers behind the parameters.
     """
 
-    def __init__(self, module: LaneModule, name: str, arrays: Sequence[np.ndarray], table: np.ndarray) -> None:
+    def __init__(self, module: LaneModule, name: str, arrays: Sequence[Array], table: Array) -> None:
         p, out = arrays[-2:]
         if out.shape[1] > MOST_ENTRIES:
             raise ValueError(f"{name} gives {out.shape[1]} numbers, more than {MOST_ENTRIES}")

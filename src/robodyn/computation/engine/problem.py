@@ -17,8 +17,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.base import Array
 from robodyn.base.records import dataclass
 
 from .binding import fields_of
@@ -26,7 +26,6 @@ from .binding import fields_of
 if TYPE_CHECKING:
     from robodyn.description.model import Solver
 
-Floats = NDArray[np.float64]
 
 PYTHON_ACTION = -1
 """Address of an action that is Python's."""
@@ -75,7 +74,7 @@ class Derivatives(NamedTuple):
     jacobian: int
     time_derivative: int
     work: int
-    prepare: Callable[[Floats], Floats]
+    prepare: Callable[[Array], Array]
 
 
 class EngineProblem:
@@ -172,12 +171,12 @@ class EngineRecording:
 
     kind: str = "steps"
     refine: int = 1
-    times: np.ndarray | None = None
+    times: Array | None = None
     keep_end: bool = False
     watch_steps: bool = False
 
 
-def check_start(problem: EngineProblem, x0: np.ndarray, m0: np.ndarray) -> None:
+def check_start(problem: EngineProblem, x0: Array, m0: Array) -> None:
     """Refuse states and memory of another size than the problem's."""
     for name, values, size in (("x0", x0, problem.n_x), ("m0", m0, problem.n_m)):
         if np.shape(values) != (size,):

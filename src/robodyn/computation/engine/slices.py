@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robodyn.base import Array
+
 from .binding import address_of, copied, fill, functions
 from .integrate import Integration
 from .problem import NO_LIMIT
@@ -60,7 +62,7 @@ class CheckTable:
         return results.tolist()
 
 
-def take_measure(kind: str, time: np.ndarray, y: np.ndarray) -> float:
+def take_measure(kind: str, time: Array, y: Array) -> float:
     """One number of a signal at some times, see MEASURES; peak is the largest magnitude.
 
     sqrt(integral y^2 dt / T) and integral y dt / T of values joined by straight lines; jumps are two rows at one time.
@@ -88,7 +90,7 @@ class RowReading:
         strides = {"t_next": 1, "y_next": n, "knot_next": 1, "probe_next": 1 + 2 * n}
         self.structure = fill("Record", None, n_y=n, **self.tables, **strides)
 
-    def errors(self, time: np.ndarray, y: np.ndarray, knots: np.ndarray, probes: Any, share: float) -> np.ndarray:
+    def errors(self, time: Array, y: Array, knots: Array, probes: Any, share: float) -> Array:
         """Error of each output between rows, as part of its size, that this share of the probes stays below; 0 for
         outputs that hold.
 
@@ -119,8 +121,8 @@ class Slice:
     def __init__(
         self,
         run: Integration,
-        x: np.ndarray,
-        m: np.ndarray,
+        x: Array,
+        m: Array,
         checks: CheckTable,
         most_too_long: int | None,
         events_count: bool,
@@ -151,7 +153,7 @@ class Slice:
         addresses = _addresses(runs)
         functions().slice_begin(ctypes.addressof(self.structure), address_of(addresses), len(runs))
 
-    def judge(self, runs: Sequence[Integration]) -> tuple[np.ndarray, np.ndarray]:
+    def judge(self, runs: Sequence[Integration]) -> tuple[Array, Array]:
         """Which of the runs reached their end with every check held (n,), and their measures (n, n_measures)."""
         addresses, sound = _addresses(runs), np.zeros(len(runs), np.int64)
         measures = np.full((len(runs), self.n_measures), np.nan)
@@ -160,5 +162,5 @@ class Slice:
         return sound > 0, measures
 
 
-def _addresses(runs: Sequence[Integration]) -> np.ndarray:
+def _addresses(runs: Sequence[Integration]) -> Array:
     return np.array([run.address for run in runs], np.int64)

@@ -17,12 +17,13 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from robodyn.base import Array
 
 EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, IMPLICIT_STEP, FUSED_STEP = range(6)
 """Families of methods, as in engine.h: of the last two the model gives the equations of a step, and the step itself."""
 
-Floats = NDArray[np.float64]
 Row = Sequence[float]
 Rows = Sequence[Row]
 
@@ -37,14 +38,14 @@ class MethodTable(NamedTuple):
     adaptive: int
     reuses_last: int
     needs_end: int
-    a: Floats
-    b: Floats
-    c: Floats
-    e: Floats
+    a: Array
+    b: Array
+    c: Array
+    e: Array
     gamma: float
-    C: Floats
-    time_weights: Floats
-    P: Floats
+    C: Array
+    time_weights: Array
+    P: Array
     stability: float = 0.0
 
 
@@ -52,7 +53,7 @@ def make_method(
     family: int,
     order: int,
     a: ArrayLike,
-    b: Sequence[float] | Floats,
+    b: Sequence[float] | Array,
     c: ArrayLike,
     P: ArrayLike,
     e: ArrayLike | None = None,
@@ -76,11 +77,11 @@ def make_method(
     )  # fmt: skip
 
 
-def _array(values: ArrayLike) -> Floats:
+def _array(values: ArrayLike) -> Array:
     return np.ascontiguousarray(values, dtype=np.float64)
 
 
-def lower(*rows: Sequence[float] | Floats) -> Floats:
+def lower(*rows: Sequence[float] | Array) -> Array:
     """Square matrix from the rows of its strictly lower triangle, the first of them empty."""
     matrix = np.zeros((len(rows), len(rows)))
     for i, values in enumerate(rows):
@@ -88,7 +89,7 @@ def lower(*rows: Sequence[float] | Floats) -> Floats:
     return matrix
 
 
-def hermite(b: Sequence[float] | Floats, end: int) -> Floats:
+def hermite(b: Sequence[float] | Array, end: int) -> Array:
     """P of the cubic through x and x_dot at both ends; `end` is the row of the derivative at the end."""
     P = np.zeros((max(len(b), end + 1), 4))
     P[: len(b)] = np.outer(b, [0, 3, -2, 0])

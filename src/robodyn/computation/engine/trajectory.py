@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robodyn.base import Array
+
 EXTREMES = 6
 """Numbers kept of what is watched, as in engine.h."""
 
@@ -48,9 +50,9 @@ class Counters(NamedTuple):
 class ProbeRows(NamedTuple):
     """Outputs at a few instants between the rows, (k,) and (k, n_y), and what the error of the step makes of them."""
 
-    time: np.ndarray
-    y: np.ndarray
-    errors: np.ndarray
+    time: Array
+    y: Array
+    errors: Array
 
 
 NO_PROBES = ProbeRows(np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
@@ -112,21 +114,21 @@ class Trajectory(NamedTuple):
         no_march: why propagators took none of the steps, where that was known before the run.
     """
 
-    time: np.ndarray
-    y: np.ndarray
-    knots: np.ndarray
+    time: Array
+    y: Array
+    knots: Array
     probes: ProbeRows
     events: list[tuple[float, int]]
     status: Status
     at_time: float
-    x: np.ndarray
-    m: np.ndarray
+    x: Array
+    m: Array
     offender: int
     counters: Counters
     stiffness: Stiffness
-    extremes: np.ndarray
+    extremes: Array
     proof: Proof
-    unknowns: np.ndarray
+    unknowns: Array
     no_march: str = ""
 
 

@@ -10,7 +10,7 @@ from itertools import accumulate
 import casadi as ca
 import numpy as np
 
-from robodyn.base import report_progress
+from robodyn.base import Array, report_progress
 
 from .conditions import DRIFTS, Conditions, find_conditions
 from .derivatives import Sweep
@@ -84,7 +84,7 @@ def compile_kernels(
     cache: bool = True,
     quick: bool = False,
     on_compile: Callable[[str], None] | None = None,
-    data: np.ndarray | None = None,
+    data: Array | None = None,
     options: Options = BY_DEFAULT,
 ) -> KernelModule:
     """Machine code of several functions.

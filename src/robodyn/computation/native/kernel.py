@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.computation.native import cache
 
 from .machine import MachineCode, circumstances, compile_objects
@@ -47,7 +48,7 @@ def emit_known() -> str:
 def introduce(address: int) -> None:
     """Write the known objects of this process into a module's table."""
     table = (ctypes.c_void_p * 2).from_address(address)
-    table[0], table[1] = id(np.ndarray), id(np.dtype(np.float64))
+    table[0], table[1] = id(Array), id(np.dtype(np.float64))
 
 
 def emit_array_entry(symbol: str, in_sizes: Sequence[int], out_sizes: Sequence[int], longer: int | None = None) -> str:
@@ -125,10 +126,10 @@ def is_readable() -> bool:
     """Whether the fields lie where this module expects them, tried on an array and a tuple."""
     probe = np.arange(7.0)
     pair = (probe, probe)
-    if np.ndarray.__basicsize__ < FLAGS + 4 or object.__basicsize__ != DATA:
+    if Array.__basicsize__ < FLAGS + 4 or object.__basicsize__ != DATA:
         return False
     expected: list[tuple[int, Any, int]] = [
-        (id(probe) + TYPE, ctypes.c_void_p, id(np.ndarray)),
+        (id(probe) + TYPE, ctypes.c_void_p, id(Array)),
         (id(probe) + DATA, ctypes.c_void_p, probe.ctypes.data),
         (id(probe) + N_DIMENSIONS, ctypes.c_int, 1),
         (id(probe) + DESCRIPTION, ctypes.c_void_p, id(probe.dtype)),
@@ -180,7 +181,7 @@ class Kernel:
                 ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(pointers))(self.address)(*pointers)
         return results[0] if len(sizes) == 1 else results
 
-    def _make_plain(self, arrays: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
+    def _make_plain(self, arrays: tuple[Any, ...]) -> tuple[Array, ...]:
         """Inputs of any kind as plain vectors; an error names the one that does not fit."""
         n, names = len(self.in_sizes), ", ".join(self.in_names)
         if len(arrays) != n:
@@ -191,7 +192,7 @@ class Kernel:
                 raise ValueError(f"{self.name}: input {self.in_names[k]} has {size} entries, not {array.size}")
         return plain
 
-    def call_rows(self, *tables: np.ndarray) -> tuple[np.ndarray, ...]:
+    def call_rows(self, *tables: Array) -> tuple[Array, ...]:
         """One call a row of the tables, (n, size) each; a table an output. Machine code writes straight into them."""
         if self.longer is not None:
             raise ValueError(f"{self.name} has a run's table behind an input: call it row by row")
@@ -348,7 +349,7 @@ class KernelModule(ModuleFacts):
 
     kernels: Mapping[str, Kernel] = field(default_factory=dict)
     _prelude: Kernel | None = field(default=None, repr=False)
-    data: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
+    data: Array = field(default_factory=lambda: np.zeros(0), repr=False)
     origin: Origin | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -361,7 +362,7 @@ class KernelModule(ModuleFacts):
         """Of void f(double* parameters, double* prelude), 0 where nothing depends on parameters alone."""
         return self._prelude.address if self._prelude else 0
 
-    def prepare(self, parameters: Any) -> np.ndarray:
+    def prepare(self, parameters: Any) -> Array:
         """The array to pass as the parameter input: [parameters, prelude(parameters), data]."""
         flat = np.array(parameters, dtype=np.float64).ravel(order="F")
         if flat.size != self.n_parameters:
@@ -370,7 +371,7 @@ class KernelModule(ModuleFacts):
         parts = [flat] if self._prelude is None else [flat, self._prelude(flat)]
         return np.concatenate([*parts, self.data]) if self.width else np.concatenate(parts)
 
-    def prepare_rows(self, parameters: np.ndarray) -> np.ndarray:
+    def prepare_rows(self, parameters: Array) -> Array:
         """The same of many runs, (n, n_parameters), without the data, which all share."""
         return parameters if self._prelude is None else np.hstack([parameters, *self._prelude.call_rows(parameters)])
 
@@ -384,7 +385,7 @@ class LaneModule:
     _machine: MachineCode = field(repr=False)
 
 
-def load_module(origin: Origin, data: np.ndarray) -> KernelModule:
+def load_module(origin: Origin, data: Array) -> KernelModule:
     """Kernels from the cache.
 
     Raises:
@@ -396,7 +397,7 @@ def load_module(origin: Origin, data: np.ndarray) -> KernelModule:
     return link(code, origin, data)
 
 
-def link(code: Code, origin: Origin, data: np.ndarray) -> KernelModule:
+def link(code: Code, origin: Origin, data: Array) -> KernelModule:
     """Kernels by name, ready to be called; the one without a name is the prelude."""
     entries = [f"k{k}{kind}" for k in range(len(code.sizes)) for kind in ("", ".arrays")]
     machine = MachineCode(code.machine, [KNOWN, *entries])

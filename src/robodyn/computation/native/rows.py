@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from robodyn.base import Array
+
 HEADER = 4
 """Numbers before the first row."""
 
@@ -67,7 +69,7 @@ done:
 """
 
 
-def pack_rows(rows: np.ndarray) -> np.ndarray:
+def pack_rows(rows: Array) -> Array:
     """The numbers of a table as they stand behind the parameters.
 
     Args:
@@ -84,7 +86,7 @@ def pack_rows(rows: np.ndarray) -> np.ndarray:
     return np.concatenate([[len(knots), knots[0], density, 0.0], rows.ravel()])
 
 
-def check_rows(data: np.ndarray, width: int) -> None:
+def check_rows(data: Array, width: int) -> None:
     """Refuse numbers that are not those of a table of this width: machine code would read beyond them."""
     if width and (data.size <= HEADER or data[0] != np.floor(data[0]) or data.size != HEADER + int(data[0]) * width):
         raise ValueError(f"the table of this run must have rows of {width} numbers; give the data of `pack_rows`")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Flaw, ModelError
+from robodyn.base import Array, Flaw, ModelError
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run, Signal
 from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
@@ -210,9 +210,9 @@ class NominalReferences:
     def __init__(self, nominal: Nominal) -> None:
         self.nominal = nominal
         self._times = np.zeros(0)
-        self._known: dict[int, np.ndarray] = {}
+        self._known: dict[int, Array] = {}
 
-    def at(self, times: np.ndarray, column: int) -> np.ndarray:
+    def at(self, times: Array, column: int) -> Array:
         """Of one joint."""
         if not np.array_equal(times, self._times):
             self._times, self._known = times, {}

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Flaw, ModelError, replacing
+from robodyn.base import Array, Flaw, ModelError, replacing
 from robodyn.computation.results.archive import ArchiveError, ArchiveKind, read_arrays, write_arrays
 from robodyn.computation.results.store import read_record
 
@@ -74,7 +74,7 @@ def save_linear_model(nominal: Nominal, path: str | Path) -> Path:
     return Path(path)
 
 
-def _from_record(about: dict[str, Any], **arrays: np.ndarray) -> Nominal:
+def _from_record(about: dict[str, Any], **arrays: Array) -> Nominal:
     nominal = read_record(Nominal, {name: about[name] for name in (*NAMES, *OTHERS)} | arrays)
     # All arrays have a row for each time, and columns for all joints and signals.
     R, n, k = len(nominal.times), len(nominal.joints), len(nominal.signals)

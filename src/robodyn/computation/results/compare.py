@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from robodyn.base import Displayed
+from robodyn.base import Array, Displayed
 from robodyn.base.records import dataclass
 
 from .errors import SAME_INSTANT, distance_to
 from .run import Run
-from .signal import Floats, Signal
+from .signal import Signal
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,11 @@ def identical(first: Run, second: Run) -> bool:
     return same_arrays and all(getattr(first, part) == getattr(second, part) for part in parts)
 
 
-def _arrays(run: Run) -> tuple[np.ndarray, ...]:
+def _arrays(run: Run) -> tuple[Array, ...]:
     return run.time, run.values, np.ones(run.time.shape, bool) if run.knots is None else run.knots
 
 
-def _difference(first: Signal, second: Signal, clear: Floats, middles: Floats, widths: Floats) -> Difference:
+def _difference(first: Signal, second: Signal, clear: Array, middles: Array, widths: Array) -> Difference:
     if first.unit != second.unit:
         raise ValueError(f"{first.name}: units {first.unit!r} and {second.unit!r} cannot be compared")
     # A held value changes at its sample times, which two runs may round differently: middles are safe.
@@ -121,7 +121,7 @@ def _common_span(first: Run, second: Run) -> tuple[float, float]:
     return float(start), float(end)
 
 
-def _instants(first: Run, second: Run, start: float, end: float) -> Floats:
+def _instants(first: Run, second: Run, start: float, end: float) -> Array:
     """The different sample times of both runs inside the span; of several that are one instant, the first."""
     times = np.union1d(first.time, second.time)
     times = times[(times >= start) & (times <= end)]
@@ -129,6 +129,6 @@ def _instants(first: Run, second: Run, start: float, end: float) -> Floats:
     return times[apart | (times == start)]
 
 
-def _jumps(run: Run) -> Floats:
+def _jumps(run: Run) -> Array:
     """The times with several rows."""
     return run.time[1:][np.diff(run.time) == 0]

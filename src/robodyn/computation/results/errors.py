@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.base.records import dataclass
 
 if TYPE_CHECKING:
     from .run import Run
-    from .signal import Floats
 
 SAME_INSTANT = 1e-9
 """Part of a run's span within which two times are one instant."""
@@ -136,7 +136,7 @@ def _first_lonely(one: list[float], two: list[float]) -> float:
     return next((a for a, b in zip(longer, shorter, strict=False) if a < b - SAME_EVENT), longer[len(shorter)])
 
 
-def distance_to(times: Floats, marks: Floats) -> Floats:
+def distance_to(times: Array, marks: Array) -> Array:
     """From each time to the nearest mark."""
     if not marks.size:
         return np.full(times.shape, np.inf)
@@ -145,7 +145,7 @@ def distance_to(times: Floats, marks: Floats) -> Floats:
     return np.minimum(above, np.abs(times - marks[np.maximum(after - 1, 0)]))
 
 
-def _find_loss(times: Floats, worst: Floats) -> tuple[float | None, float | None]:
+def _find_loss(times: Array, worst: Array) -> tuple[float | None, float | None]:
     """When a state is no longer known to a hundredth of its size, if errors grew there from little; and how fast."""
     so_far = np.maximum.accumulate(np.nan_to_num(worst, nan=np.inf)) if worst.size else worst
     beyond = np.flatnonzero(so_far > LOST)

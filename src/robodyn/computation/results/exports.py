@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base import replacing
+from robodyn.base import Array, replacing
 
 from .run import Run
 from .store import to_record
@@ -83,7 +83,7 @@ def to_mcap(run: Run, path: str | Path) -> Path:
     return Path(path)
 
 
-def _add_topic(writer: Any, owner: str, units: dict[str, str], stamps: np.ndarray, values: np.ndarray) -> None:
+def _add_topic(writer: Any, owner: str, units: dict[str, str], stamps: Array, values: Array) -> None:
     """All rows of a topic; what is no number has no field."""
     properties = {field: {"type": "number", "unit": unit} for field, unit in units.items()}
     described = json.dumps({"type": "object", "properties": properties}).encode()

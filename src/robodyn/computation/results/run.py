@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base import Displayed, find_unmatched, fits, later, near_names
+from robodyn.base import Array, Displayed, find_unmatched, fits, later, near_names
 from robodyn.base import SignalInfo as SignalInfo
 from robodyn.base.records import dataclass
 
 from .errors import Errors
 from .outcome import Certificate, Outcome, PassedLimit, join_certificates, join_limits
 from .provenance import Provenance, Statistics
-from .signal import Booleans, Floats, Probes, Signal, check_time, frozen_array
+from .signal import Booleans, Probes, Signal, check_time, frozen_array
 
 if TYPE_CHECKING:
     import xarray
@@ -74,8 +74,8 @@ class Run(Displayed):
     errors? = errors.bars: how far each signal may be off
     second_solution? = errors: how that was found
     """
-    time: Floats
-    values: Floats
+    time: Array
+    values: Array
     infos: tuple[SignalInfo, ...]
     outcome: Outcome
     provenance: Provenance
@@ -251,7 +251,7 @@ def _outcome(runs: Sequence[Run]) -> Outcome:
     return Outcome(suspect.kind, suspect.sentence, last.time) if suspect and last.ok else last
 
 
-def _columns(run: Run, infos: Sequence[SignalInfo], values: Floats | None = None) -> Floats:
+def _columns(run: Run, infos: Sequence[SignalInfo], values: Array | None = None) -> Array:
     """The columns of a run in another order, of its values by default."""
     values = run.values if values is None else values
     place = {name: k for k, name in enumerate(run.names)}

@@ -7,10 +7,9 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.base import Displayed, later
+from robodyn.base import Array, Displayed, later
 from robodyn.base.records import dataclass
 
-Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 Kind = Literal["continuous", "held"]
 ROUNDING = 1e-15
@@ -37,10 +36,10 @@ class Signal(Displayed):
 
     name: str
     unit: str
-    time: Floats
-    values: Floats
+    time: Array
+    values: Array
     kind: Kind = "continuous"
-    rate_values: Floats | None = None
+    rate_values: Array | None = None
     knots: Booleans | None = None
     note: str = ""
 
@@ -65,9 +64,9 @@ class Signal(Displayed):
     @overload
     def __call__(self, t: float) -> float: ...
     @overload
-    def __call__(self, t: ArrayLike) -> Floats: ...
+    def __call__(self, t: ArrayLike) -> Array: ...
 
-    def __call__(self, t: ArrayLike) -> float | Floats:
+    def __call__(self, t: ArrayLike) -> float | Array:
         """The value at time t [s]; an array of times gives an array of the same shape."""
         times = np.asarray(t, dtype=float)
         self._check_range(times)
@@ -119,7 +118,7 @@ class Signal(Displayed):
         away = self.values - (self.final if target is None else target)
         return settled_after(self.time, away, band, self.kind) - float(self.time[0])
 
-    def _average(self, of_line: Callable[[Floats, Floats], Floats]) -> float:
+    def _average(self, of_line: Callable[[Array, Array], Array]) -> float:
         """Mean over time of what a straight line from a to b gives; intervals without a number are left out."""
         self._check_samples()
         # What is held keeps the value at its left end.
@@ -134,7 +133,7 @@ class Signal(Displayed):
         if self.time.size == 0:
             raise ValueError(f"{self.name} has no samples")
 
-    def _check_range(self, times: Floats) -> None:
+    def _check_range(self, times: Array) -> None:
         self._check_samples()
         first, last = self.time[0], self.time[-1]
         inside = (times >= first) & (times <= last)
@@ -142,12 +141,12 @@ class Signal(Displayed):
             outside = np.atleast_1d(times)[~np.atleast_1d(inside)][0]
             raise ValueError(f"{self.name} is recorded from {first:.9g} s to {last:.9g} s, not at {outside:.9g} s")
 
-    def _interpolate(self, times: Floats, row: NDArray[np.intp]) -> Floats:
+    def _interpolate(self, times: Array, row: NDArray[np.intp]) -> Array:
         rates = None if self.rate_values is None else self.rate_values[:, None]
         return interpolate(self.time, self.values[:, None], rates, self.knots, row, times)[:, 0]
 
 
-def settled_after(time: Floats, away: Floats, band: float, kind: Kind = "continuous") -> float:
+def settled_after(time: Array, away: Array, band: float, kind: Kind = "continuous") -> float:
     """Time [s] after which a distance from a target stays within a band, between rows too; nan if it does not."""
     outside = np.flatnonzero(~(np.abs(away) <= band))
     if not outside.size:
@@ -161,19 +160,19 @@ def settled_after(time: Floats, away: Floats, band: float, kind: Kind = "continu
     return float(time[k] + share * (time[k + 1] - time[k]))
 
 
-def held_rows(time: Floats, at: Floats, slack: Floats) -> NDArray[np.intp]:
+def held_rows(time: Array, at: Array, slack: Array) -> NDArray[np.intp]:
     """The last row at or before each time, also one that is later by no more than the slack [s]."""
     return np.maximum(np.searchsorted(time, at + slack, side="right") - 1, 0)
 
 
-def frozen_array(values: ArrayLike) -> Floats:
+def frozen_array(values: ArrayLike) -> Array:
     """A read-only view of the values as floats; the caller's own array stays writable."""
     view = np.asarray(values, dtype=float).view()
     view.flags.writeable = False
     return view
 
 
-def check_time(time: Floats) -> None:
+def check_time(time: Array) -> None:
     """Refuse times that are not a rising sequence of finite numbers."""
     if time.ndim != 1:
         raise ValueError(f"time must have one dimension, has {time.ndim}")
@@ -194,9 +193,9 @@ class Probes:
         errors: what the estimated error of the step makes of the signals, (k, n_signals); 0 for fixed steps.
     """
 
-    time: Floats
-    values: Floats
-    errors: Floats
+    time: Array
+    values: Array
+    errors: Array
 
 
 # --------------------------------------------------------------------------------------------------
@@ -211,7 +210,7 @@ LEAST_ROWS = 5
 """Rows from which on their polynomial is better than the cubic of two rows and their rates."""
 
 
-def find_windows(time: Floats, knots: NDArray[np.bool_] | None, row: Rows) -> tuple[Rows, Rows]:
+def find_windows(time: Array, knots: NDArray[np.bool_] | None, row: Rows) -> tuple[Rows, Rows]:
     """First row, and number of rows, of the polynomial for the interval that begins at each row.
 
     These are the rows about the interval, as many on each side where the knots allow.
@@ -231,8 +230,8 @@ def find_windows(time: Floats, knots: NDArray[np.bool_] | None, row: Rows) -> tu
 
 
 def interpolate(
-    time: Floats, columns: Floats, rates: Floats | None, knots: NDArray[np.bool_] | None, row: Rows, t: Floats
-) -> Floats:
+    time: Array, columns: Array, rates: Array | None, knots: NDArray[np.bool_] | None, row: Rows, t: Array
+) -> Array:
     """Values of columns (n, k) at the times t, each in the interval that begins at its row.
 
     Args:
@@ -249,7 +248,7 @@ def interpolate(
     return result
 
 
-def polynomials(time: Floats, columns: Floats, first: Rows, count: Rows, t: Floats) -> Floats:
+def polynomials(time: Array, columns: Array, first: Rows, count: Rows, t: Array) -> Array:
     """Values at the times t of polynomials through `count` rows each from `first` on (Neville's scheme).
 
     p_ij(t) = p_i(j-1)(t) + (t - t_i) / (t_j - t_i) (p_(i+1)j(t) - p_i(j-1)(t))
@@ -270,7 +269,7 @@ def polynomials(time: Floats, columns: Floats, first: Rows, count: Rows, t: Floa
     return result
 
 
-def cubics(time: Floats, columns: Floats, rates: Floats, row: Rows, t: Floats) -> Floats:
+def cubics(time: Array, columns: Array, rates: Array, row: Rows, t: Array) -> Array:
     """Values at the times t of cubics through both ends of the intervals that begin at `row`, with the rates there.
 
         y(s) = left + s^2 (3 - 2 s) (right - left) + s (1 - s) ((1 - s) left_slope - s right_slope)

@@ -16,10 +16,12 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 import numpy as np
 
+from robodyn.base import Array
+
 from .archive import ArchiveError, ArchiveKind, read_arrays, write_arrays
 from .provenance import PlainDict
 from .run import Run
-from .signal import Booleans, Floats, Probes
+from .signal import Booleans, Probes
 
 # --------------------------------------------------------------------------------------------------
 # Records: results as plain values, floats to the last bit, and results made of such values as their types declare.
@@ -106,7 +108,7 @@ def to_record(run: Run) -> dict[str, Any]:
 
 
 def from_record(
-    record: dict[str, Any], time: Floats, values: Floats, knots: Booleans | None = None, probes: Floats | None = None
+    record: dict[str, Any], time: Array, values: Array, knots: Booleans | None = None, probes: Array | None = None
 ) -> Run:
     """The run of a record and its arrays; KeyError, TypeError or ValueError where the record is not one."""
     parts = {KEYS[key]: part for key, part in record.items() if key in KEYS}

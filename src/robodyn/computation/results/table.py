@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import nearest
-
-from .signal import Floats
+from robodyn.base import Array, nearest
 
 DONE = ("finished", "stopped")
 """Outcomes of runs that are what was asked for."""
@@ -35,11 +33,11 @@ class Curves:
 
     along: str
     unit: str
-    places: Floats
-    values: Mapping[str, Floats]
+    places: Array
+    values: Mapping[str, Array]
     units: Mapping[str, str]
 
-    def band(self, signal: str, percentiles: Sequence[float] = PERCENTILES) -> Floats:
+    def band(self, signal: str, percentiles: Sequence[float] = PERCENTILES) -> Array:
         """Percentiles of a signal over the runs at each place, (n_percentiles, n_points); nan where no run has one."""
         values = self.values[signal]
         band = np.full((len(percentiles), len(self.places)), np.nan)
@@ -63,12 +61,12 @@ class RunTable:
     """
 
     scenario: str
-    inputs: Mapping[str, Floats]
-    measures: Mapping[str, Floats]
+    inputs: Mapping[str, Array]
+    measures: Mapping[str, Array]
     units: Mapping[str, str]
     outcomes: tuple[str, ...]
     sentences: tuple[str, ...]
-    end_time: Floats
+    end_time: Array
     curves: Curves | None = None
     violated: Mapping[str, int] | None = None
 
@@ -80,7 +78,7 @@ class RunTable:
     def __len__(self) -> int:
         return len(self.outcomes)
 
-    def __getitem__(self, name: str) -> Floats:
+    def __getitem__(self, name: str) -> Array:
         """A column by the name of an input or a measure."""
         columns = {**self.inputs, **self.measures}
         if name not in columns:
@@ -88,17 +86,17 @@ class RunTable:
         return columns[name]
 
     @property
-    def done(self) -> np.ndarray:
+    def done(self) -> Array:
         """Which runs are what was asked for, (n_runs,)."""
         return np.isin(np.array(self.outcomes), DONE)
 
     @property
-    def suspect(self) -> np.ndarray:
+    def suspect(self) -> Array:
         """Which runs were carried through, but violate a check of their own, (n_runs,)."""
         return np.array(self.outcomes) == SUSPECT
 
     @property
-    def unstable(self) -> np.ndarray:
+    def unstable(self) -> Array:
         """Which runs ended since their values grew beyond all bounds, (n_runs,); limited oscillations are not seen."""
         return np.isin(np.array(self.outcomes), UNSTABLE)
 
@@ -107,7 +105,7 @@ class RunTable:
         """Kind of outcome -> how many runs ended so, of those that are not what was asked for."""
         return Counter(outcome for outcome in self.outcomes if outcome not in DONE)
 
-    def percentiles(self, measure: str, percents: tuple[float, ...] = (0.0, 5.0, 50.0, 95.0, 100.0)) -> Floats:
+    def percentiles(self, measure: str, percents: tuple[float, ...] = (0.0, 5.0, 50.0, 95.0, 100.0)) -> Array:
         """Percentiles of a measure over the runs that were carried through."""
         values = self[measure][np.isfinite(self[measure])]
         return np.percentile(values, percents) if values.size else np.full(len(percents), np.nan)

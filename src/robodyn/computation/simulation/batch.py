@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from robodyn.base import ModelError
+from robodyn.base import Array, ModelError
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import PythonCall
 from robodyn.computation.engine import BrokenRun, EngineRecording, Integration, Setup, Status, Trajectory, set_up
@@ -33,7 +33,7 @@ from robodyn.computation.engine.pack import Pack, describe_missing_lanes, has_en
 from robodyn.computation.engine.slices import Slice
 from robodyn.computation.native.propagation import propagation_addresses
 from robodyn.computation.results import Outcome, OutcomeKind, Run
-from robodyn.computation.results.signal import Booleans, Floats
+from robodyn.computation.results.signal import Booleans
 from robodyn.description.model import Recording, Solver
 
 from .certificate import (
@@ -76,7 +76,7 @@ class PythonCalls:
         p: parameters of the run; running: name of the task or event called last.
     """
 
-    def __init__(self, compiled: CompiledSystem, p: np.ndarray) -> None:
+    def __init__(self, compiled: CompiledSystem, p: Array) -> None:
         self.compiled = compiled
         self.p = p
         self.running = ""
@@ -85,7 +85,7 @@ class PythonCalls:
     def _memory(self) -> list[str]:
         return [info.name for info in self.compiled.system.memory]
 
-    def run_task(self, k: int, t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray) -> np.ndarray:
+    def run_task(self, k: int, t: float, x: Array, d: Array, m: Array) -> Array:
         """New memory after task k."""
         task = self.compiled.system.discrete.tasks[k]
         self.running = task.name
@@ -93,8 +93,8 @@ class PythonCalls:
         return _written(np.array(m), self._memory, self._call(task.call, t, x, d, m))
 
     def run_action(
-        self, k: int, t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, k: int, t: float, x: Array, d: Array, m: Array
+    ) -> tuple[Array, Array]:
         """New states and memory after the action of guard k."""
         guard = self.compiled.system.discrete.guards[k]
         self.running = guard.name
@@ -103,7 +103,7 @@ class PythonCalls:
         both = _written(np.concatenate([x, m]), names, results)
         return both[: len(x)], both[len(x) :]
 
-    def _call(self, call: PythonCall, t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray) -> dict[str, float]:
+    def _call(self, call: PythonCall, t: float, x: Array, d: Array, m: Array) -> dict[str, float]:
         inputs = self.compiled.module.kernels[call.inputs]
         column = iter(inputs(np.array([t]), x, d, m, self.p).tolist())
         arguments = {
@@ -121,7 +121,7 @@ class PythonCalls:
         return {call.targets[name]: _number(name, value) for name, value in results.items()}
 
 
-def _written(column: np.ndarray, names: list[str], results: dict[str, float]) -> np.ndarray:
+def _written(column: Array, names: list[str], results: dict[str, float]) -> Array:
     for name, value in results.items():
         column[names.index(name)] = value
     return column
@@ -156,7 +156,7 @@ Failure = tuple[str, Exception] | None
 class RunInputs(NamedTuple):
     """What a run begins with: values of the tunable parameters, all numbers by name, its start."""
 
-    values: np.ndarray
+    values: Array
     numbers: Mapping[str, Any]
     start: Start
 
@@ -173,8 +173,8 @@ class BatchResult:
     """
 
     outcome: Outcome
-    time: Floats = field(default_factory=lambda: np.zeros(0))
-    signals: Mapping[str, Floats] = field(default_factory=dict)
+    time: Array = field(default_factory=lambda: np.zeros(0))
+    signals: Mapping[str, Array] = field(default_factory=dict)
     knots: Booleans | None = None
     violated: tuple[str, ...] = ()
 
@@ -239,7 +239,7 @@ class BatchRunner:
             return None
         return find_start(self.compiled, self.compiled.system.described_values)
 
-    def screen(self, columns: Mapping[str, Floats]) -> list[str]:
+    def screen(self, columns: Mapping[str, Array]) -> list[str]:
         """Numbers that each run has to check, of those with these values in all runs to come: the others are checked
         here, whole columns at once."""
         checks = self.compiled.checks
@@ -283,8 +283,8 @@ class BatchRunner:
         return RunInputs(values, numbers, start)
 
     def read_rows(
-        self, parameters: Mapping[str, Floats], initial: Mapping[str, Floats], count: int
-    ) -> tuple[Floats, Floats, Floats] | None:
+        self, parameters: Mapping[str, Array], initial: Mapping[str, Array], count: int
+    ) -> tuple[Array, Array, Array] | None:
         """Values of the tunable parameters, states and memory at the start of so many runs, a row each, with these
         columns changed; None where each run must be read by itself, or has something to refuse."""
         system, start = self.compiled.system, self.given_start
@@ -323,7 +323,7 @@ class BatchRunner:
                 return run, calls
         return Integration(setup, *self.span, start.x, start.m, p), calls
 
-    def _set_up(self, p: np.ndarray, inputs: RunInputs) -> Setup:
+    def _set_up(self, p: Array, inputs: RunInputs) -> Setup:
         """What the engine is told of a run; that of the last one, where nothing decides otherwise."""
         compiled, numbers, start = self.compiled, inputs.numbers, inputs.start
         last, decided = self.setup, self._decide(numbers)
@@ -491,7 +491,7 @@ class Worker:
                 run.call_back(None, None, self._look)
                 run.loop()
 
-    def open_slices(self, parameters: Mapping[str, Floats], measures: Sequence[tuple[str, int]]) -> bool:
+    def open_slices(self, parameters: Mapping[str, Array], measures: Sequence[tuple[str, int]]) -> bool:
         """Make ready for slices of runs that differ in these parameters alone, which the engine begins, judges and
         measures itself; False where these decide more, or Python has to look at each run.
 
@@ -520,7 +520,7 @@ class Worker:
         )
         return True
 
-    def run_slice(self, parameters: Mapping[str, Floats]) -> tuple[list[Integration], np.ndarray, np.ndarray]:
+    def run_slice(self, parameters: Mapping[str, Array]) -> tuple[list[Integration], Array, Array]:
         """Runs that differ in these parameters alone, in the same memory over and over.
 
         Returns:
@@ -608,7 +608,7 @@ class SegmentRunner(BatchRunner):
         times: when a run begins -> the times that it is recorded at, increasing; it ends at the last of them.
     """
 
-    def __init__(self, compiled: CompiledSystem, solver: Solver, times: Mapping[float, Floats]) -> None:
+    def __init__(self, compiled: CompiledSystem, solver: Solver, times: Mapping[float, Array]) -> None:
         super().__init__(compiled, solver, Recording(rate=1.0), 0.0, 1.0)
         self.times = times
 
@@ -647,7 +647,7 @@ def run_segments(
     compiled: CompiledSystem,
     solver: Solver,
     starts: Sequence[Start],
-    times: Sequence[Floats],
+    times: Sequence[Array],
     report: Callable[[int], None] = lambda ended: None,
 ) -> list[Trajectory]:
     """Runs from many different instants and states, such as measured ones, each to the last of its times.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base import FlawList, ModelError, SignalInfo, refuse
+from robodyn.base import Array, FlawList, ModelError, SignalInfo, refuse
 from robodyn.base.records import dataclass
 from robodyn.computation.assembly.system import System
 from robodyn.computation.engine.problem import Derivatives
@@ -154,7 +154,7 @@ class CompiledSystem:
         """The same, whose runs take the solver's own steps."""
         return replace(self, propagation=Propagation(reason="they are not wanted"))
 
-    def with_data(self, data: np.ndarray) -> CompiledSystem:
+    def with_data(self, data: Array) -> CompiledSystem:
         """The same code with other numbers in the table that it reads."""
         other = replace(self, system=replace(self.system, data=data), module=replace(self.module, data=data))
         # What was made of the system for people to read is the same.
@@ -192,7 +192,7 @@ class CompiledSystem:
         kernel = self.module.kernels.get(name) if name else None
         return kernel.address if kernel else 0
 
-    def number_values(self, parameters: np.ndarray) -> dict[str, float]:
+    def number_values(self, parameters: Array) -> dict[str, float]:
         """Every named number of the scenario, the tunable ones with these values."""
         return {**self.system.number_values, **dict(zip(self.system.places, parameters.tolist(), strict=True))}
 
@@ -248,18 +248,18 @@ class Checks:
         for k, changed in changes_of.items():
             self.checks[k](changed)
 
-    def screen(self, columns: Mapping[str, np.ndarray]) -> list[str]:
+    def screen(self, columns: Mapping[str, Array]) -> list[str]:
         """Numbers whose values in many runs, (n_runs,) each, are not known to be accepted in all of them.
 
         The laws of blocks look at all runs at once: what they accept so, they accept in each.
         """
-        columns_of: dict[int, dict[str, np.ndarray]] = {}
+        columns_of: dict[int, dict[str, Array]] = {}
         for name, values in columns.items():
             if name in self.place:
                 columns_of.setdefault(self.place[name], {})[name] = values
         return [name for k, changed in columns_of.items() if not self._accepts(k, changed) for name in changed]
 
-    def _accepts(self, k: int, columns: Mapping[str, np.ndarray]) -> bool:
+    def _accepts(self, k: int, columns: Mapping[str, Array]) -> bool:
         if not columns.keys() <= self.scalars:
             return False
         flaws = FlawList()
@@ -303,7 +303,7 @@ class BlockCheck:
         return rules, [key for key in block.parameters if key in read]
 
 
-def _value(block: Block, key: str, changes: Mapping[str, Any]) -> np.ndarray:
+def _value(block: Block, key: str, changes: Mapping[str, Any]) -> Array:
     path, value = f"{block.name}.{key}", block.parameters[key]
     if isinstance(value, tuple):
         return np.array([changes.get(f"{path}.{k}", entry) for k, entry in enumerate(value)])

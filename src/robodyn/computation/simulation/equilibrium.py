@@ -23,6 +23,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base import (
+    Array,
     Flaw,
     FlawList,
     ModelError,
@@ -75,9 +76,9 @@ class Equilibrium:
         iterations: Newton and transient steps together.
     """
 
-    x: np.ndarray
-    d: np.ndarray
-    m: np.ndarray
+    x: Array
+    d: Array
+    m: Array
     residual: float
     iterations: int
 
@@ -101,7 +102,7 @@ class RestEquations:
 
     names: tuple[str, ...]
     rates: int
-    scale: np.ndarray
+    scale: Array
     memory: tuple[int, ...]
     fixed: tuple[int, ...]
     ideal: Mapping[int, float]
@@ -122,10 +123,10 @@ class Balance:
 
     rest: RestEquations
     module: KernelModule
-    residual: Callable[..., np.ndarray]
-    jacobian: Callable[..., np.ndarray]
-    conditions: Callable[..., np.ndarray]
-    beyond: Callable[..., np.ndarray] | None
+    residual: Callable[..., Array]
+    jacobian: Callable[..., Array]
+    conditions: Callable[..., Array]
+    beyond: Callable[..., Array] | None
     n_memory: int
 
 
@@ -176,7 +177,7 @@ def find_equilibrium(
 
 def guess_rest(
     system: System, guess: Mapping[str, float], parameters: Mapping[str, float] | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Array, Array]:
     """States and memory from which rest is looked for; directions of friction that sticks are open.
 
     Joints of a planned path that have no start value are looked for where the path begins.
@@ -211,7 +212,7 @@ def _check_references(point: _Point) -> None:
     point.system.scenario.raise_if_any(flaws)
 
 
-def _check_apart(point: _Point, z: np.ndarray) -> None:
+def _check_apart(point: _Point, z: Array) -> None:
     """What is rigid and touches would carry a load, which the search knows nothing of."""
     flaws, rest = FlawList(), point.balance.rest
     for name, depth in zip(rest.apart, point.conditions(z)[len(rest.moving) :], strict=True):
@@ -220,7 +221,7 @@ def _check_apart(point: _Point, z: np.ndarray) -> None:
     point.system.scenario.raise_if_any(flaws)
 
 
-def _describe_unrest(system: System, rest: RestEquations, residual: np.ndarray) -> Flaw:
+def _describe_unrest(system: System, rest: RestEquations, residual: Array) -> Flaw:
     worst = int(np.argmax(np.where(np.isfinite(residual), np.abs(residual), np.inf)))
     rate = residual[worst] * rest.scale[worst]
     moves = f"still changes by {rate:.3g} a second" if np.isfinite(rate) else "has no finite rate there"
@@ -252,10 +253,10 @@ def build_balance(system: System) -> Balance:
     module = compile_kernels(rest.functions, INPUTS.index("p"), quick=True, data=system.data)
     residual, slopes = module.kernels["residual"], module.kernels["jacobian"]
 
-    def jacobian(*at: np.ndarray) -> np.ndarray:
+    def jacobian(*at: Array) -> Array:
         return np.array(slopes(*at)).reshape(len(rest.scale), len(rest.scale)).T
 
-    def call(name: str, t: np.ndarray, x: np.ndarray, d: np.ndarray, m: np.ndarray, p: np.ndarray) -> np.ndarray:
+    def call(name: str, t: Array, x: Array, d: Array, m: Array, p: Array) -> Array:
         # Those that read no table of the run's own take the parameters alone.
         kernel = module.kernels[name]
         return kernel(t, x, d, m, p[: kernel.in_sizes[INPUTS.index("p")]])
@@ -267,7 +268,7 @@ def build_balance(system: System) -> Balance:
 
 
 def share_balance(
-    system: System, module: KernelModule, residual: Callable[..., np.ndarray], jacobian: Callable[..., np.ndarray]
+    system: System, module: KernelModule, residual: Callable[..., Array], jacobian: Callable[..., Array]
 ) -> Balance | None:
     """The equations of rest from a module that gives rates and their slopes by the states; None where more is wanted:
     delayed signals, memory that tasks change, another way to keep constraints, conditions."""
@@ -381,7 +382,7 @@ class _Point:
     """Residual and Jacobian as functions of the scaled unknowns."""
 
     def __init__(
-        self, system: System, balance: Balance, x: np.ndarray, m: np.ndarray, p: np.ndarray, time: float
+        self, system: System, balance: Balance, x: Array, m: Array, p: Array, time: float
     ) -> None:
         self.system, self.balance, rest = system, balance, balance.rest
         self.t, self.x, self.m = np.array([time - JUST_BEFORE]), x, m
@@ -390,7 +391,7 @@ class _Point:
         before = [0.0 if delay.before is None else delay.before for delay in system.delays]
         self.z = np.concatenate([x[: rest.rates], before, m[list(rest.memory)]]) / rest.scale
 
-    def at(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def at(self, z: Array) -> tuple[Array, Array, Array]:
         """States, delayed signals and memory at z."""
         rest = self.balance.rest
         n, values = rest.rates, z * rest.scale
@@ -399,26 +400,26 @@ class _Point:
         m[list(rest.memory)] = values[n + self.n_d :]
         return x, values[n : n + self.n_d], m
 
-    def call(self, function: Callable[..., np.ndarray], z: np.ndarray) -> np.ndarray:
+    def call(self, function: Callable[..., Array], z: Array) -> Array:
         """A function of (t, x, d, m, p) at z."""
         x, d, m = self.at(z)
         return np.array(function(self.t, x, d, m[: self.balance.n_memory], self.p))
 
-    def rates(self, z: np.ndarray) -> np.ndarray:
+    def rates(self, z: Array) -> Array:
         return self.call(self.balance.residual, z) / self.balance.rest.scale
 
-    def conditions(self, z: np.ndarray) -> np.ndarray:
+    def conditions(self, z: Array) -> Array:
         """Rates of references and depths of contacts at z."""
         if not (self.balance.rest.moving or self.balance.rest.apart):
             return np.zeros(0)
         return self.call(self.balance.conditions, z)
 
-    def is_beyond(self, z: np.ndarray) -> bool:
+    def is_beyond(self, z: Array) -> bool:
         """Whether a coordinate is out of its range at z."""
         beyond = self.balance.beyond
         return beyond is not None and not np.all(self.call(beyond, z) <= 0)
 
-    def jacobian(self, z: np.ndarray) -> np.ndarray:
+    def jacobian(self, z: Array) -> Array:
         scale = self.balance.rest.scale
         slopes = self.call(self.balance.jacobian, z) * scale / scale[:, None]
         # What is fixed takes part in no step.
@@ -426,11 +427,11 @@ class _Point:
         return slopes
 
 
-def _solve(point: _Point) -> tuple[np.ndarray, int]:
+def _solve(point: _Point) -> tuple[Array, int]:
     """Newton's method, by least squares where the equations do not fix a state; else the transient motion."""
     free = point.is_beyond(point.z)
 
-    def rates(z: np.ndarray) -> tuple[np.ndarray, None]:
+    def rates(z: Array) -> tuple[Array, None]:
         # Beyond a range nothing counts: such a step is halved.
         return (point.rates(z) if free or not point.is_beyond(z) else np.full(z.shape, np.inf)), None
 
@@ -446,7 +447,7 @@ def _solve(point: _Point) -> tuple[np.ndarray, int]:
     return (solution.z, solution.steps) if solution.solved else _continue_transient(point)
 
 
-def _continue_transient(point: _Point) -> tuple[np.ndarray, int]:
+def _continue_transient(point: _Point) -> tuple[Array, int]:
     """(E / h - J) step = residual, E the identity for states with a rate; h grows as long as the steps stay small."""
     z, h = point.z.copy(), FIRST_STEP
     free = point.is_beyond(z)
@@ -473,7 +474,7 @@ def _continue_transient(point: _Point) -> tuple[np.ndarray, int]:
     return z, NEWTON_STEPS + TRANSIENT_STEPS
 
 
-def _sample(z: np.ndarray, point: _Point, slopes: np.ndarray) -> np.ndarray:
+def _sample(z: Array, point: _Point, slopes: Array) -> Array:
     """The unknowns after tasks have run some times; states and sums, whose change does not depend on them, stay."""
     memory = np.arange(len(z) - len(point.balance.rest.memory), len(z))
     written = memory[np.abs(np.diag(slopes)[memory]) > SUM]
@@ -486,7 +487,7 @@ def _sample(z: np.ndarray, point: _Point, slopes: np.ndarray) -> np.ndarray:
     return sampled
 
 
-def _eliminate(J: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+def _eliminate(J: Array, b: Array) -> Array | None:
     """The solution of J step = b; None where J is nearly singular."""
     from scipy.linalg import lapack
 
@@ -496,13 +497,13 @@ def _eliminate(J: np.ndarray, b: np.ndarray) -> np.ndarray | None:
     return lapack.dgetrs(factors, pivots, b)[0]
 
 
-def _sizes(J: np.ndarray, axis: int) -> np.ndarray:
+def _sizes(J: Array, axis: int) -> Array:
     """The largest magnitudes along an axis, 1 where there is nothing."""
     largest = np.abs(J).max(axis=axis, initial=0.0)
     return np.where(largest > 0, largest, 1.0)
 
 
-def _least_squares(J: np.ndarray, b: np.ndarray, rcond: float | None) -> np.ndarray | None:
+def _least_squares(J: Array, b: Array, rcond: float | None) -> Array | None:
     """The shortest step with J step = b; None where that has no numbers to go on with."""
     if not (np.all(np.isfinite(J)) and np.all(np.isfinite(b))):
         return None

@@ -16,7 +16,17 @@ from dataclasses import dataclass, field, replace
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Flaw, FlawList, ModelError, limit_step, refuse, refuse_unknown, report_progress, solve_newton
+from robodyn.base import (
+    Array,
+    Flaw,
+    FlawList,
+    ModelError,
+    limit_step,
+    refuse,
+    refuse_unknown,
+    report_progress,
+    solve_newton,
+)
 from robodyn.computation.assembly.declarations import StateInfo
 from robodyn.computation.assembly.machine_size import size_machine
 from robodyn.computation.assembly.system import INPUTS, System
@@ -44,7 +54,7 @@ class Assembled:
         problems: why they are not met, for people.
     """
 
-    x: np.ndarray
+    x: Array
     positions: Mapping[str, float]
     residuals: Mapping[str, float]
     rates: Mapping[str, float]
@@ -105,13 +115,13 @@ class Equations:
     """
 
     system: System
-    p: np.ndarray
+    p: Array
     time: float
     module: KernelModule
-    free: np.ndarray
-    x: np.ndarray = field(init=False)
-    m: np.ndarray = field(init=False)
-    d: np.ndarray = field(init=False)
+    free: Array
+    x: Array = field(init=False)
+    m: Array = field(init=False)
+    d: Array = field(init=False)
 
     def __post_init__(self) -> None:
         self.x, self.d, self.m, _ = self.system.described
@@ -121,14 +131,14 @@ class Equations:
         """Of the positions and velocities."""
         return list(self.system.state_names[: self.system.n_q + self.system.n_v])
 
-    def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, x: Array) -> tuple[Array, Array]:
         """Residuals on both levels (2 k,), and the gradients of the first by the positions (k, n_q)."""
         inputs = (np.array([self.time]), x, self.d, self.m, self.p)
         values = np.array(self.module.kernels["values"](*inputs))
         k = len(values) // 2
         return values, np.array(self.module.kernels["gradients"](*inputs)).reshape(self.system.n_q, k).T
 
-    def slopes_at(self, x: np.ndarray) -> np.ndarray:
+    def slopes_at(self, x: Array) -> Array:
         """The gradients of the rates by the velocities (k, n_v)."""
         if "slopes" not in self.module.kernels:
             return self.at(x)[1]
@@ -163,14 +173,14 @@ def trace_closing(system: System) -> dict[str, ca.Function]:
     return {name: ca.Function(name, columns, [column]) for name, column in columns_by_name.items()}
 
 
-def mark_joints(system: System) -> np.ndarray:
+def mark_joints(system: System) -> Array:
     """1 for positions and velocities of joints, 0 for those of modes, (n_q + n_v,)."""
     mechanism = system.scenario.machine.mechanism
     modes = {name for mode in (mechanism.modes if mechanism else ()) for name in (*mode.positions, *mode.velocities)}
     return np.array([state.name not in modes for state in system.states[: system.n_q + system.n_v]], float)
 
 
-def close(equations: Equations, x: np.ndarray) -> Assembled:
+def close(equations: Equations, x: Array) -> Assembled:
     """Closed by the joints alone, where that is possible, otherwise with the modes of flexible bodies."""
     joints = mark_joints(equations.system)
     if np.all(joints):
@@ -179,7 +189,7 @@ def close(equations: Equations, x: np.ndarray) -> Assembled:
     return assembled if assembled.closed else _solve(equations, x)
 
 
-def _solve(equations: Equations, x: np.ndarray) -> Assembled:
+def _solve(equations: Equations, x: Array) -> Assembled:
     system, k, n = equations.system, len(equations.system.motion.constraint_forces), equations.system.n_q
     free_q, free_v = equations.free[:n], equations.free[n:]
     # Lengths are measured by that of the machine: which step is the shortest must not depend on their unit.
@@ -189,11 +199,11 @@ def _solve(equations: Equations, x: np.ndarray) -> Assembled:
     units = [system.signal_units[force] for force in system.motion.constraint_forces]
     sizes = np.array([length if unit == "N" else 1.0 for unit in units])
 
-    def evaluate(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(z: Array) -> tuple[Array, Array]:
         values, H = equations.at(np.concatenate([x[:n] + by_q * z, x[n:]]))
         return values[:k] / sizes, H * by_q / sizes[:, None]
 
-    def find_step(z: np.ndarray, h: np.ndarray, H: np.ndarray) -> np.ndarray | None:
+    def find_step(z: Array, h: Array, H: Array) -> Array | None:
         """The shortest step of what is free that meets the linearised equations."""
         return -free_q * np.linalg.lstsq(H * free_q, h, rcond=RANK)[0] if np.all(np.isfinite(H)) else None
 
@@ -261,7 +271,7 @@ def check_kept(equations: Equations, keep: Sequence[str]) -> None:
     equations.system.scenario.raise_if_any(flaws)
 
 
-def _same(a: np.ndarray, b: np.ndarray, turns: np.ndarray, nominal: np.ndarray) -> bool:
+def _same(a: Array, b: Array, turns: Array, nominal: Array) -> bool:
     apart = np.where(turns, np.abs(np.angle(np.exp(1j * (a - b)))), np.abs(a - b))
     return bool(np.max(apart / nominal) < SAME)
 
@@ -308,7 +318,7 @@ def find_kept(system: System) -> tuple[str, ...]:
     return choose_kept(equations, equations.x)
 
 
-def choose_kept(equations: Equations, x: np.ndarray) -> tuple[str, ...]:
+def choose_kept(equations: Equations, x: Array) -> tuple[str, ...]:
     """What the scenario says, or all velocities and as many positions of those that it gives as are free."""
     scenario = equations.system.scenario
     if scenario.keep is not None:
@@ -332,7 +342,7 @@ def choose_kept(equations: Equations, x: np.ndarray) -> tuple[str, ...]:
     return tuple(fixed)
 
 
-def _gradients_elsewhere(equations: Equations, x: np.ndarray) -> np.ndarray:
+def _gradients_elsewhere(equations: Equations, x: Array) -> Array:
     """H at a general position where the constraints are met."""
     n = equations.system.n_q
     nearby = x.copy()
@@ -342,12 +352,12 @@ def _gradients_elsewhere(equations: Equations, x: np.ndarray) -> np.ndarray:
     return equations.at(close(equations, nearby).x)[1] * nominal
 
 
-def _rank(H: np.ndarray) -> int:
+def _rank(H: Array) -> int:
     sizes = np.linalg.svd(H, compute_uv=False)
     return int(np.sum(sizes > INDEPENDENT * max(float(np.max(sizes, initial=0.0)), 1e-300)))
 
 
-def _describe_conflict(equations: Equations, x: np.ndarray, fixed: Sequence[str]) -> tuple[Flaw, ...]:
+def _describe_conflict(equations: Equations, x: Array, fixed: Sequence[str]) -> tuple[Flaw, ...]:
     """The first kept value with which the constraints cannot be met, and what it would be without being kept.
 
     Velocities come last: whether they fit is known at the positions only.

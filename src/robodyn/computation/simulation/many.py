@@ -13,10 +13,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from robodyn.base import Flaw, FlawList, ModelError, WaitingLine, find_unmatched, fits, nearest, refuse
+from robodyn.base import Array, Flaw, FlawList, ModelError, WaitingLine, find_unmatched, fits, nearest, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.engine.slices import MEASURES, take_measure
-from robodyn.computation.results.signal import Floats
 from robodyn.computation.results.table import Curves, RunTable
 from robodyn.description.model import Recording, Solver
 
@@ -54,7 +53,7 @@ class Measure:
     def name(self) -> str:
         return f"{self.kind}:{self.signal}"
 
-    def take(self, time: Floats, y: Floats) -> float:
+    def take(self, time: Array, y: Array) -> float:
         return take_measure(self.kind, time, y)
 
 
@@ -196,12 +195,12 @@ def _check_types(**arguments: tuple[Any, Any, str]) -> None:
 class RunColumns:
     """Values of what differs, (n_runs,) each: tunable parameters, and start values of states and sampled outputs."""
 
-    parameters: Mapping[str, Floats]
-    initial: Mapping[str, Floats]
+    parameters: Mapping[str, Array]
+    initial: Mapping[str, Array]
     count: int
 
     @property
-    def inputs(self) -> dict[str, Floats]:
+    def inputs(self) -> dict[str, Array]:
         """All of them, start values as `initial.<state>`."""
         return {**self.parameters, **{f"{INITIAL}{name}": values for name, values in self.initial.items()}}
 
@@ -232,7 +231,7 @@ def split_starts(values: Mapping[str, T]) -> tuple[dict[str, T], dict[str, T]]:
     return {name: value for name, value in values.items() if not name.startswith(INITIAL)}, starts
 
 
-def _read(flaws: FlawList, name: str, values: Any) -> Floats | None:
+def _read(flaws: FlawList, name: str, values: Any) -> Array | None:
     try:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError):
@@ -308,7 +307,7 @@ class _ResultTable:
         self.curves: Curves | None = None
         self.lock, self.n_ended = threading.Lock(), 0
 
-    def open_curves(self, record: Recording, times: Floats | None) -> None:
+    def open_curves(self, record: Recording, times: Array | None) -> None:
         """Make room for whole signals at times that all runs have in common."""
         title = f"runs of '{self.compiled.system.scenario.name}'"
         if times is None:
@@ -389,7 +388,7 @@ class _ColumnWorker(Worker):
         with self.table.lock:
             self.table.n_ended += len(numbers)
 
-    def _work_sliced(self, numbers: Sequence[int], span: slice, parameters: Mapping[str, Floats]) -> None:
+    def _work_sliced(self, numbers: Sequence[int], span: slice, parameters: Mapping[str, Array]) -> None:
         """Only a run that is not as it should be is looked at by itself, and one whose curves are kept."""
         table, runner = self.table, self.runner
         runs, sound, table.values[span] = self.run_slice(parameters)
@@ -400,7 +399,7 @@ class _ColumnWorker(Worker):
             table.put(numbers[j], result)
 
 
-def _rows(columns: Mapping[str, np.ndarray], count: int) -> Iterable[dict[str, float]]:
+def _rows(columns: Mapping[str, Array], count: int) -> Iterable[dict[str, float]]:
     """Values of each run by name, as plain numbers."""
     if not columns:
         return [{}] * count

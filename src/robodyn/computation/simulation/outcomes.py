@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.computation.assembly.declarations import SETTLE, Guard
 from robodyn.computation.assembly.system import System
 from robodyn.computation.engine import Status, Trajectory
@@ -209,7 +210,7 @@ TAKES_PART, MOST = 0.03, 3
 long chain, which moves little, many take part."""
 
 
-def find_dependent_joints(system: System, x: np.ndarray) -> list[str]:
+def find_dependent_joints(system: System, x: Array) -> list[str]:
     """Joints that can move against each other without moving any mass; the parameters as described."""
     if system.motion.mechanics is None or system.motion.momenta:
         return []
@@ -230,7 +231,7 @@ def find_carried_points(system: System, joints: Sequence[str]) -> list[str]:
     return [f"'{body.name}'" for body in bodies if body.name in carried and body.mass and not np.any(body.inertia)]
 
 
-def _least_inertia(system: System, x: np.ndarray) -> tuple[float, np.ndarray]:
+def _least_inertia(system: System, x: Array) -> tuple[float, Array]:
     """Smallest eigenvalue of the scaled mass matrix and its direction; infinite where there is none to be had."""
     M = system.evaluate(system.mass_matrix, x=x)
     scale = np.sqrt(np.abs(np.diag(M)))

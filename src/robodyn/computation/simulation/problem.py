@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base import FlawList, SignalInfo, number_units, refuse
+from robodyn.base import Array, FlawList, SignalInfo, number_units, refuse
 from robodyn.computation.assembly.declarations import Guard
 from robodyn.computation.assembly.system import System
 from robodyn.computation.engine import EngineProblem, EngineRecording
@@ -95,7 +95,7 @@ def model_fields(
     }
 
 
-def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, Any], start: Start) -> EngineProblem:
+def build_problem(compiled: CompiledSystem, p: Array, values: Mapping[str, Any], start: Start) -> EngineProblem:
     """The engine's view of a system in native code, with the given parameters."""
     system, module, at = compiled.system, compiled.module, compiled.address
     fields = model_fields(system, compiled, system.discrete.guards, compiled.recorded, module, at)
@@ -114,7 +114,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, 
 
 
 def parameter_tables(
-    compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, Any], start: Start, duration: float
+    compiled: CompiledSystem, p: Array, values: Mapping[str, Any], start: Start, duration: float
 ) -> dict[str, Any]:
     """Those tables of the problem that a run's parameters and start decide."""
     system = compiled.system
@@ -135,7 +135,7 @@ def deciding_numbers(system: System) -> tuple[str, ...]:
     return tuple(names)
 
 
-def history_start(compiled: CompiledSystem, start: Start, p: np.ndarray, values: Mapping[str, Any]) -> np.ndarray:
+def history_start(compiled: CompiledSystem, start: Start, p: Array, values: Mapping[str, Any]) -> Array:
     """Values of the delayed signals before the start: as given, else their own start values."""
     delays = compiled.system.delays
     before = np.array([values.get(f"{delay.owner}.before", 0.0) for delay in delays])

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base import ca
+from robodyn.base import Array, ca
 from robodyn.base.symbolic import pick_entries, to_column
 from robodyn.computation.assembly.system import INPUTS, System
 from robodyn.computation.native.kernel import row_loop
@@ -312,7 +312,7 @@ class MarchTables:
 
 def make_tables(
     compiled: CompiledSystem,
-    p: np.ndarray,
+    p: Array,
     numbers: Mapping[str, Any],
     start: Start,
     end: float,
@@ -339,7 +339,7 @@ def make_tables(
     middles = 0.5 * (instants[:-1] + instants[1:])
     breaks = system.discrete.break_times(numbers, begin, end)
 
-    def evaluate(name: str, times: np.ndarray) -> np.ndarray:
+    def evaluate(name: str, times: Array) -> Array:
         return evaluate_at(kernels[name], times, p)
 
     # The nominal motion at the ends of steps, and what it leaves in their middles.
@@ -428,7 +428,7 @@ def make_tables(
     return MarchTables(fields)
 
 
-def _find_growth(compiled: CompiledSystem, p: np.ndarray, start: Start, y: np.ndarray, A: np.ndarray) -> float:
+def _find_growth(compiled: CompiledSystem, p: Array, start: Start, y: Array, A: Array) -> float:
     """By how much small disturbances grow in a step from some positions and velocities: the spectral radius of its
     derivative, by differences."""
     plan, kernel = compiled.propagation, compiled.module.kernels[REST]
@@ -441,7 +441,7 @@ def _find_growth(compiled: CompiledSystem, p: np.ndarray, start: Start, y: np.nd
     work[before], sizes[before] = work[list(plan.before)], sizes[list(plan.before)]
     row = evaluate_at(compiled.module.kernels[REST + SUFFIX], np.array([start.time]), p)[0]
 
-    def take_step(s: np.ndarray) -> np.ndarray:
+    def take_step(s: Array) -> Array:
         after = kernel(row, s, np.zeros(0), np.array(start.m, float), p[: kernel.in_sizes[4]])
         return np.concatenate([A @ np.concatenate([s[:n_y], after[: plan.n_inputs]]), after])
 
@@ -455,7 +455,7 @@ def _find_growth(compiled: CompiledSystem, p: np.ndarray, start: Start, y: np.nd
     return float(np.max(np.abs(np.linalg.eigvals(np.array(columns)))))
 
 
-def evaluate_at(kernel: Kernel, times: np.ndarray, p: np.ndarray) -> np.ndarray:
+def evaluate_at(kernel: Kernel, times: Array, p: Array) -> Array:
     """What a function of time and parameters gives at some times, a row each."""
     times = np.ascontiguousarray(times, float)
     rows, nothing = np.empty((len(times), kernel.out_sizes[0])), np.zeros(max(kernel.in_sizes[1:4]) + 1)
@@ -465,7 +465,7 @@ def evaluate_at(kernel: Kernel, times: np.ndarray, p: np.ndarray) -> np.ndarray:
     return rows
 
 
-def _step_times(compiled: CompiledSystem, begin: float, n_steps: int) -> np.ndarray:
+def _step_times(compiled: CompiledSystem, begin: float, n_steps: int) -> Array:
     """Ends of all steps: ticks from whole numbers, as the engine has them."""
     plan, base = compiled.propagation, compiled.system.discrete.base_period
     steps = np.arange(n_steps + 1)
@@ -475,7 +475,7 @@ def _step_times(compiled: CompiledSystem, begin: float, n_steps: int) -> np.ndar
     return begin + (ticks * base.numerator) / base.denominator + within * plan.step
 
 
-def _find_rows(recording: EngineRecording, instants: np.ndarray, step: float) -> np.ndarray | None:
+def _find_rows(recording: EngineRecording, instants: Array, step: float) -> Array | None:
     """Number of the step at whose beginning each row is; None where one is between two."""
     times = np.zeros(0) if recording.times is None else np.asarray(recording.times)
     steps = np.rint((times - instants[0]) / step).astype(np.int64)
@@ -515,7 +515,7 @@ def _timetables(compiled: CompiledSystem, evaluate: Any, instants: Any, middles:
     return tables
 
 
-def propagate_matrices(terms: np.ndarray, n: int, n_other: int, step: float) -> tuple[np.ndarray, np.ndarray]:
+def propagate_matrices(terms: Array, n: int, n_other: int, step: float) -> tuple[Array, Array]:
     """Phi and G of M, c_q, c_v and L, each row of terms one of them behind the other, column by column."""
     count, n_y = len(terms), 2 * n + n_other
     sizes = [(n, n), (n, n), (n, n), (n + n_other, n_y)]
@@ -549,7 +549,7 @@ def propagate_matrices(terms: np.ndarray, n: int, n_other: int, step: float) -> 
     return Phi * back, step * (phi * back) @ B
 
 
-def _balance(A: np.ndarray) -> np.ndarray:
+def _balance(A: Array) -> Array:
     """Units of the states, powers of two, in which rows and columns of a matrix are about as large as each other: they
     are not to decide how often the step is halved (Osborne 1960)."""
     A, scale = A.copy(), np.ones(len(A))
@@ -565,7 +565,7 @@ def _balance(A: np.ndarray) -> np.ndarray:
     return scale
 
 
-def _pad_columns(matrices: np.ndarray, columns: int) -> np.ndarray:
+def _pad_columns(matrices: Array, columns: int) -> Array:
     """Matrices column by column, as `native.propagation` reads them: filled up with zeros."""
     count, rows, width = matrices.shape
     filled = np.zeros((count, columns, padded(rows)))

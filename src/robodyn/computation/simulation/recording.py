@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.computation.assembly import System
 from robodyn.computation.engine import Trajectory
 from robodyn.computation.results import Certificate, EventRecord, Outcome, Probes, Provenance, Run, Statistics
@@ -33,7 +34,7 @@ from .starting import Start
 def make_run(
     compiled: CompiledSystem,
     solver: Solver,
-    values: np.ndarray,
+    values: Array,
     trajectory: Trajectory,
     outcome: Outcome,
     start: Start,
@@ -113,7 +114,7 @@ def _stick_drift(compiled: CompiledSystem, trajectory: Trajectory) -> dict[str, 
     return {"stick_drift": float(np.max(np.abs(trajectory.y[:, columns])))}
 
 
-def _provenance(compiled: CompiledSystem, solver: Solver, values: np.ndarray) -> Provenance:
+def _provenance(compiled: CompiledSystem, solver: Solver, values: Array) -> Provenance:
     used, parameters = PlainDict(compiled.plain_numbers), compiled.system.parameters
     # Mostly few are not as described, bit by bit.
     for k in (values.view(np.int64) != compiled.system.described_values.view(np.int64)).nonzero()[0].tolist():

@@ -27,7 +27,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base import bisect
+from robodyn.base import Array, bisect
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.control.model_dynamics import list_target
@@ -47,11 +47,11 @@ LEAST = 0.01
 """Smallest singular value that is not reported, where the law does not say it."""
 ALIKE = 1e-4
 """Size of w t up to which roots count as one: then (w t)^4 / 120 is rounding."""
-Motions = Sequence[tuple[np.ndarray, np.ndarray]]
+Motions = Sequence[tuple[Array, Array]]
 """Times and values of each of several signals."""
 
 
-def decay(t: float, kp: np.ndarray, kd: np.ndarray, e: np.ndarray, rate: np.ndarray) -> np.ndarray:
+def decay(t: float, kp: Array, kd: Array, e: Array, rate: Array) -> Array:
     """What is left at t of errors e with e'' + kd e' + kp e = 0, by the roots s + w and s - w, s = -kd/2.
 
     e(t) = c e(0) + b (e'(0) - s e(0)),   c = (E1 + E2) / 2,   b = (E1 - E2) / 2w,   E1, E2 = exp((s +- w) t)
@@ -81,12 +81,12 @@ class Following:
     states: Mapping[str, float]
 
     @property
-    def q(self) -> np.ndarray:
+    def q(self) -> Array:
         """Positions at the start."""
         return np.array([self.states.get(name, value) for name, value in self.info.positions.items()])
 
     @property
-    def v(self) -> np.ndarray:
+    def v(self) -> Array:
         """Velocities at the start."""
         return np.array([self.states.get(name, value) for name, value in self.info.velocities.items()])
 
@@ -102,7 +102,7 @@ class Following:
     def wanted(self, name: str, t: float) -> tuple[float, ...]:
         return tuple(float(np.interp(t, *motion)) for motion in self.given.get(name, ()))
 
-    def call(self, name: str, q: np.ndarray, t: float, v: np.ndarray | None = None) -> np.ndarray:
+    def call(self, name: str, q: Array, t: float, v: Array | None = None) -> Array:
         """A function of the model, with what is wanted at a time."""
         functions, rows = self.info.functions, self.info.rows
         moving, turning = ([self.wanted(name, t) for name in names] for names in (MOVING, TURNING))
@@ -116,7 +116,7 @@ class Following:
         names = ("positions", "position_slopes", "position_rates", "rates", "slopes", "deviation", "deviation_rate")
         return {name: spell_out(self.info.functions.named[name]) for name in names}
 
-    def deviation(self, q: np.ndarray, t: float) -> np.ndarray:
+    def deviation(self, q: Array, t: float) -> Array:
         """y, or s - s_ref; then h."""
         positions = self.call("positions", q, t).ravel()
         if self.info.rows.all:
@@ -124,7 +124,7 @@ class Following:
         return np.concatenate([positions[: self.n] - self.wanted("target", t), positions[self.n :]])
 
     @cached_property
-    def start(self) -> np.ndarray:
+    def start(self) -> Array:
         """Deviation and its rate, (n, 2)."""
         q, v = self.q, self.v
         away = self.deviation(q, 0.0)[: self.n]
@@ -133,28 +133,28 @@ class Following:
         rate = self.call("rates", q, 0.0, v).ravel()[: self.n]
         return np.array([away, rate - np.array(self.wanted("target_velocity", 0.0) or 0.0)]).T
 
-    def error(self, t: float) -> np.ndarray:
+    def error(self, t: float) -> Array:
         """-e."""
         return decay(t, self._stiffness, self._damping, *self.start.T)
 
     @cached_property
-    def _stiffness(self) -> np.ndarray:
+    def _stiffness(self) -> Array:
         return np.array(self._gains("stiffness"))
 
     @cached_property
-    def _damping(self) -> np.ndarray:
+    def _damping(self) -> Array:
         return np.array(self._gains("damping"))
 
     def _gains(self, name: str) -> list[float]:
         gain, path = self.block.parameters[name], f"{self.block.name}.{name}"
         return [self.values[f"{path}.{k}" if isinstance(gain, tuple) else path] for k in range(self.n)]
 
-    def slopes(self, q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+    def slopes(self, q: Array, t: float) -> tuple[Array, Array]:
         """By the joints: of axes and constraints, and of what is followed and constraints."""
         held, followed = self.call("position_slopes", q, t), self.call("slopes", q, t)
         return held, np.vstack([followed[self.n :], held[self.n :]]) if self.info.rows.all else held
 
-    def solve(self, q: np.ndarray, t: float) -> np.ndarray | None:
+    def solve(self, q: Array, t: float) -> Array | None:
         """Positions in which the deviation is as it will be; None where there are none near."""
         goal = self.error(t)
         for _ in range(NEWTON_STEPS):
@@ -166,7 +166,7 @@ class Following:
             q = q - self.call("position_rates", q, t) @ step
         return None
 
-    def jacobian(self, q: np.ndarray, t: float) -> np.ndarray:
+    def jacobian(self, q: Array, t: float) -> Array:
         """J, or the axes by the joints that follow them."""
         held, _ = self.slopes(q, t)
         T = np.linalg.lstsq(held, np.eye(len(held))[:, : self.n], rcond=None)[0]
@@ -217,13 +217,13 @@ def _known_inputs(system: System, block: Block, values: Mapping[str, float]) -> 
     return {name: [(times, motion["position"]) for motion in several] for name, several in motions_by_input.items()}
 
 
-def _knows_rates(motions: Mapping[str, list[dict[str, np.ndarray]]]) -> bool:
+def _knows_rates(motions: Mapping[str, list[dict[str, Array]]]) -> bool:
     """Whether the law is given the velocities and accelerations that its targets have: else the machine lags behind."""
 
-    def values(name: str, rate: str) -> np.ndarray:
+    def values(name: str, rate: str) -> Array:
         return np.array([motion[rate] for motion in motions.get(name, ())])
 
-    def agree(true: np.ndarray, inputs: np.ndarray) -> bool:
+    def agree(true: Array, inputs: Array) -> bool:
         left = true - inputs if len(inputs) else true
         return bool(np.max(np.abs(left), initial=0.0) <= RATE_ERROR * (1 + np.max(np.abs(true), initial=0.0)))
 
@@ -245,14 +245,14 @@ class Place:
             singular position, the sign of the determinant.
     """
 
-    q: np.ndarray
+    q: Array
     margin: float
     smallest: float
     lost: str
     side: float
 
 
-def _find(path: Following, near: np.ndarray, t: float) -> Place | None:
+def _find(path: Following, near: Array, t: float) -> Place | None:
     q = path.solve(near, t)
     if q is None:
         return None
@@ -330,7 +330,7 @@ def check_starts(system: System, cases: Sequence[Mapping[str, float]] = ({},)) -
     return list(warnings)
 
 
-def find_start_warnings(compiled: CompiledSystem, start: Start, values: np.ndarray) -> list[str]:
+def find_start_warnings(compiled: CompiledSystem, start: Start, values: Array) -> list[str]:
     """Sentences on a start that does not fit.
 
     Args:
@@ -353,7 +353,7 @@ def find_start_warnings(compiled: CompiledSystem, start: Start, values: np.ndarr
     ]
 
 
-def _describe_path_starts(compiled: CompiledSystem, numbers: Mapping[str, float], x: np.ndarray) -> list[str]:
+def _describe_path_starts(compiled: CompiledSystem, numbers: Mapping[str, float], x: Array) -> list[str]:
     """The joint that is farthest from where a planned path begins: controllers would jump there at once."""
     starts = compiled.system.name_states(x)
     units = {state.name: state.unit for state in compiled.system.states}
@@ -370,7 +370,7 @@ def _describe_path_starts(compiled: CompiledSystem, numbers: Mapping[str, float]
 
 
 def _describe_jumps(
-    compiled: CompiledSystem, first: np.ndarray, at: tuple[np.ndarray, ...], p: np.ndarray
+    compiled: CompiledSystem, first: Array, at: tuple[Array, ...], p: Array
 ) -> list[str]:
     """Rates that are there with the memory of the first tick, and gone once samples have settled where all stands."""
     system, kernels = compiled.system, compiled.module.kernels
@@ -407,9 +407,9 @@ def _describe_jumps(
 def _describe_unbalance(
     compiled: CompiledSystem,
     numbers: Mapping[str, float],
-    at: tuple[np.ndarray, ...],
-    m: np.ndarray,
-    values: np.ndarray,
+    at: tuple[Array, ...],
+    m: Array,
+    values: Array,
 ) -> list[str]:
     """Joints that references leave where they are, with forces that do not."""
     system = compiled.system

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import ca
+from robodyn.base import Array, ca
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
 from robodyn.description.laws import arguments_of
@@ -27,7 +27,7 @@ INSTANTS = 2001
 
 def find_motions(
     system: System, signals: Sequence[Any], values: Mapping[str, float]
-) -> tuple[np.ndarray, list[dict[str, np.ndarray]]]:
+) -> tuple[Array, list[dict[str, Array]]]:
     """Times, and position, velocity and acceleration of each there; nothing where they depend on more than time."""
     end = system.scenario.duration
     bends = system.discrete.break_times(values, 0.0, end)
@@ -83,8 +83,8 @@ def evaluate_block(block: Block, values: Mapping[str, float], time: Any) -> Mapp
 
 
 def _differentiate(
-    system: System, position: ca.SX | None, values: Mapping[str, float], times: np.ndarray
-) -> Sequence[np.ndarray]:
+    system: System, position: ca.SX | None, values: Mapping[str, float], times: Array
+) -> Sequence[Array]:
     """An expression and its rates at times; nothing where it depends on more than time."""
     t, p = system.symbols.t, system.symbols.p
     free = ca.vertcat(t, p)
@@ -236,7 +236,7 @@ def _source(signal: str, blocks: Mapping[str, Block], delays: Mapping[str, str])
 
 
 def _compare(
-    which: tuple[str, Any, str], limit: float, unit: str, times: np.ndarray, motion: Mapping[str, np.ndarray]
+    which: tuple[str, Any, str], limit: float, unit: str, times: Array, motion: Mapping[str, Array]
 ) -> Iterator[str]:
     """A sentence where a reference leaves a limit.
 

@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base import FlawList, nearest
+from robodyn.base import Array, FlawList, nearest
 from robodyn.base.symbolic import tables
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.system import INPUTS
@@ -69,7 +69,7 @@ class Rollout:
 
     def rates(
         self, states: Any, *, time: float = 0.0, memory: Any = None, parameters: Mapping[str, Any] | None = None
-    ) -> np.ndarray:
+    ) -> Array:
         """Rates of the states, a row a robot.
 
         Args:
@@ -92,7 +92,7 @@ class Rollout:
         time: float = 0.0,
         memory: Any = None,
         parameters: Mapping[str, Any] | None = None,
-    ) -> np.ndarray:
+    ) -> Array:
         """States after so many fixed steps [s], a row a robot; arguments as of `rates`."""
         if steps < 0 or not (np.isfinite(step) and step > 0):
             flaws = FlawList()
@@ -103,7 +103,7 @@ class Rollout:
         ManyCall(self.vectors, "step", [x, np.zeros((1, 0)), m, p, x], self.module.data)(time, step, steps)
         return x
 
-    def _read(self, states: Any, memory: Any, parameters: Mapping[str, Any]) -> tuple[np.ndarray, ...]:
+    def _read(self, states: Any, memory: Any, parameters: Mapping[str, Any]) -> tuple[Array, ...]:
         system, flaws = self.system, FlawList()
         held = system.described.m if memory is None else memory
         x = _rows(flaws, "states", states, len(system.states))
@@ -149,7 +149,7 @@ def compile_rollout(system: System, method: str = "symplectic_euler") -> Rollout
     return Rollout(system, method, module, compile_lanes(functions, place, LANES, options))
 
 
-def _rows(flaws: FlawList, name: str, values: Any, size: int) -> np.ndarray:
+def _rows(flaws: FlawList, name: str, values: Any, size: int) -> Array:
     rows = np.ascontiguousarray(np.atleast_2d(np.asarray(values, float)))
     if rows.ndim != 2 or rows.shape[1] != size or not len(rows):
         flaws.add(name, f"must have {size} numbers a robot, has the shape {np.shape(values)}")
@@ -157,7 +157,7 @@ def _rows(flaws: FlawList, name: str, values: Any, size: int) -> np.ndarray:
     return rows
 
 
-def _values(flaws: FlawList, system: System, parameters: Mapping[str, Any]) -> np.ndarray:
+def _values(flaws: FlawList, system: System, parameters: Mapping[str, Any]) -> Array:
     """Values of the tunable parameters, a row a robot; one row where all have the same."""
     place = system.places
     columns = {name: np.atleast_1d(np.asarray(values, float)) for name, values in parameters.items()}

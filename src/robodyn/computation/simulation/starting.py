@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base import FlawList
+from robodyn.base import Array, FlawList
 from robodyn.base.records import dataclass
 from robodyn.base.symbolic import to_column
 from robodyn.computation.assembly.system import System
@@ -39,12 +39,12 @@ class Start:
     """
 
     time: float
-    x: np.ndarray
-    m: np.ndarray
+    x: Array
+    m: Array
     found: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
-def find_start(compiled: CompiledSystem, values: np.ndarray, before: Run | None = None) -> Start:
+def find_start(compiled: CompiledSystem, values: Array, before: Run | None = None) -> Start:
     """The described start, or the end of a run before for all it knows by name.
 
     Args:
@@ -66,7 +66,7 @@ def find_start(compiled: CompiledSystem, values: np.ndarray, before: Run | None 
     return Start(before.outcome.time, x, m)
 
 
-def search_start(system: System, values: np.ndarray, balance: Balance | None = None) -> Start:
+def search_start(system: System, values: Array, balance: Balance | None = None) -> Start:
     """The described start values, or what the scenario's `start` asks for near to them.
 
     Args:
@@ -91,7 +91,7 @@ def search_start(system: System, values: np.ndarray, balance: Balance | None = N
     return Start(0.0, x, m, list_changes(system, described, x))
 
 
-def change_start(system: System, start: Start, starts: Mapping[str, float], values: np.ndarray) -> Start:
+def change_start(system: System, start: Start, starts: Mapping[str, float], values: Array) -> Start:
     """A given start with other values of some states and sampled outputs.
 
     Args:
@@ -108,7 +108,7 @@ def change_start(system: System, start: Start, starts: Mapping[str, float], valu
     return Start(start.time, x, m)
 
 
-def _check_starts(system: System, starts: Mapping[str, float], x: np.ndarray) -> None:
+def _check_starts(system: System, starts: Mapping[str, float], x: Array) -> None:
     """What a scenario would refuse of these start values; the others of a quaternion are in x."""
     flaws = FlawList()
     for name, value in starts.items():
@@ -119,7 +119,7 @@ def _check_starts(system: System, starts: Mapping[str, float], x: np.ndarray) ->
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")
 
 
-def _check_left_out(system: System, x: np.ndarray, m: np.ndarray, values: np.ndarray) -> None:
+def _check_left_out(system: System, x: Array, m: Array, values: Array) -> None:
     """Equations that follow from others near one position may not at the one that was found: another assembly."""
     if system.constraint_residual is None:
         return
@@ -131,12 +131,12 @@ def _check_left_out(system: System, x: np.ndarray, m: np.ndarray, values: np.nda
     system.scenario.raise_if_any(flaws)
 
 
-def list_changes(system: System, before: np.ndarray, after: np.ndarray) -> dict[str, tuple[float, float]]:
+def list_changes(system: System, before: Array, after: Array) -> dict[str, tuple[float, float]]:
     pairs = zip(system.state_names, before.tolist(), after.tolist(), strict=True)
     return {name: (old, new) for name, old, new in pairs if abs(new - old) > ROUNDING * max(1.0, abs(old))}
 
 
-def _check_constraints(system: System, m: np.ndarray) -> None:
+def _check_constraints(system: System, m: Array) -> None:
     """Whether a constraint holds is built in where no event changes it: a run before must not end otherwise."""
     flaws = FlawList()
     switched = {guard.name for guard in system.discrete.guards}
@@ -149,7 +149,7 @@ def _check_constraints(system: System, m: np.ndarray) -> None:
     system.scenario.raise_if_any(flaws)
 
 
-def check_ranges(system: System, x: np.ndarray, values: np.ndarray) -> None:
+def check_ranges(system: System, x: Array, values: Array) -> None:
     """A start that was found must lie within the ranges of all coordinates, as a given one must."""
     ranged = [c for c in system.scenario.machine.coordinates if c.range is not None]
     if not ranged:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 import casadi as ca
 import numpy as np
 
-from robodyn.base import FlawList, report_progress
+from robodyn.base import Array, FlawList, report_progress
 from robodyn.base.symbolic import tables
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import Ending
@@ -36,7 +36,7 @@ from robodyn.computation.native import (
     has_wide_vectors,
 )
 from robodyn.computation.results import Outcome, OutcomeKind
-from robodyn.computation.results.signal import Booleans, Floats
+from robodyn.computation.results.signal import Booleans
 from robodyn.description.model import Solver
 
 from .batch import (
@@ -54,7 +54,7 @@ from .run_functions import LANES, MORE_LANES, choose_signals, is_due, plan_ticks
 from .step_equations import FUSED_STEPS
 
 T = TypeVar("T")
-Columns = Mapping[str, Floats]
+Columns = Mapping[str, Array]
 """Values by name, one a run."""
 
 
@@ -104,7 +104,7 @@ class SteppedRobots(ABC):
         self.most_steps = int(self.steps.max())
 
     @abstractmethod
-    def advance(self, numbers: Floats, going: Booleans) -> None:
+    def advance(self, numbers: Array, going: Booleans) -> None:
         """One step of the runs that are going, with these numbers (n, n_changing)."""
 
     def read_each(self, parameters: Columns, initial: Columns, count: int) -> Iterator[RunInputs]:
@@ -133,7 +133,7 @@ class EngineRobot(NamedTuple):
 
     run: ResumableRun
     calls: PythonCalls
-    values: Floats
+    values: Array
 
 
 class SteppedRuns(SteppedRobots):
@@ -174,7 +174,7 @@ class SteppedRuns(SteppedRobots):
             self.robots[k].run.go_on(0.0)
             self._note(k)
 
-    def advance(self, numbers: Floats, going: Booleans) -> None:
+    def advance(self, numbers: Array, going: Booleans) -> None:
         self.outcomes = {}
         self.steps[going] += 1
         self.most_steps += 1
@@ -193,7 +193,7 @@ class SteppedRuns(SteppedRobots):
 
         self.work(advance_share)
 
-    def _go_on(self, some: list[int], ends: Floats, pack: Pack | None) -> None:
+    def _go_on(self, some: list[int], ends: Array, pack: Pack | None) -> None:
         """Some runs, one after the other or in lanes; how they ended, where they did before their ends."""
         if pack is None or len(some) < 2:
             for k in some:
@@ -335,12 +335,12 @@ class Robots:
             signals, guards and rates of these.
     """
 
-    def __init__(self, code: tuple[KernelModule, LaneModule], *rows: Floats) -> None:
+    def __init__(self, code: tuple[KernelModule, LaneModule], *rows: Array) -> None:
         self.x, self.m, self.p, self.held, self.seen = rows
         module, self.vectors = code
         self.calls = {name: self._bind(name, module.data) for name in self.vectors.addresses}
 
-    def _bind(self, name: str, data: Floats) -> ManyCall:
+    def _bind(self, name: str, data: Array) -> ManyCall:
         out = {"step": self.x, "seen": self.seen}.get(name, self.m)
         return ManyCall(self.vectors, name, [self.x, self.held, self.m, self.p, out], data)
 
@@ -391,11 +391,11 @@ class SteppedBatch(SteppedRobots):
         return Robots(self.code, *(table[rows] for table in (self.x, self.m, self.p, self.held, self.seen)))
 
     @property
-    def time(self) -> Floats:
+    def time(self) -> Array:
         return self.steps * self.step
 
     @property
-    def signals(self) -> Floats:
+    def signals(self) -> Array:
         """The recorded signals of each robot (n, n_signals), in the order of `compiled.recorded`."""
         return self.seen[:, : self.n_y]
 
@@ -415,7 +415,7 @@ class SteppedBatch(SteppedRobots):
         some.look(0.0)
         self.m[rows], self.seen[rows] = some.m, some.seen
 
-    def advance(self, numbers: Floats, going: Booleans) -> None:
+    def advance(self, numbers: Array, going: Booleans) -> None:
         """What becomes of robots that are not going means nothing."""
         self.numbers[:] = numbers
         np.multiply(self.steps, self.step, out=self.clock)
@@ -452,7 +452,7 @@ class SteppedBatch(SteppedRobots):
         close = np.flatnonzero(((before[:, :n] * after[:, :n] <= 0) | (near <= self.step * rates)).any(axis=1))
         return self._find_ends(close + share.start, x[close], m[close]) if len(close) else {}
 
-    def _find_ends(self, rows: Floats, x: Floats, m: Floats) -> dict[int, Outcome]:
+    def _find_ends(self, rows: Array, x: Array, m: Array) -> dict[int, Outcome]:
         """The robots that meet a terminal event within the step from x and m on, left there."""
         some = Robots(self.code, x, m, self.p[rows], self.held[rows], self.seen[rows])
         trial = Robots(self.code, x.copy(), m, some.p, some.held.copy(), some.seen)
@@ -460,7 +460,7 @@ class SteppedBatch(SteppedRobots):
         ended: dict[int, Outcome] = {}
         for begin, h, leg in self._single_steps():
 
-            def look_after(length: Any, begin: float = begin) -> Floats:
+            def look_after(length: Any, begin: float = begin) -> Array:
                 """Guards and their rates at the end of a step of these lengths [s], of a robot each."""
                 trial.x[:], trial.held[:, -1] = some.x, length
                 trial.calls["step"](begin)
@@ -486,8 +486,8 @@ class SteppedBatch(SteppedRobots):
         return ended
 
     def _locate(
-        self, look_after: Callable[[Any], Floats], before: Floats, beyond: Floats, fired: Booleans
-    ) -> tuple[Floats, np.ndarray]:
+        self, look_after: Callable[[Any], Array], before: Array, beyond: Array, fired: Booleans
+    ) -> tuple[Array, Array]:
         """Where in a step the first of the guards that fire in it does, and which it is; robots are left there.
 
         Newton's method, length - g / g', kept between the last place known to be before and the first beyond.
@@ -508,7 +508,7 @@ class SteppedBatch(SteppedRobots):
         look_after(length)
         return length, first
 
-    def _cross(self, before: Floats, after: Floats) -> Booleans:
+    def _cross(self, before: Array, after: Array) -> Booleans:
         """Which guards pass zero in their direction between two looks at them."""
         n, directions = len(self.guards), np.array([guard.direction for guard in self.guards])
         g, g_after = before[:, :n], after[:, :n]
@@ -516,8 +516,8 @@ class SteppedBatch(SteppedRobots):
         return (rises & (directions >= 0)) | (falls & (directions <= 0))
 
     def _bracket(
-        self, look_after: Callable[[Any], Floats], h: float, going: Booleans
-    ) -> tuple[Booleans, Floats, Floats, Booleans]:
+        self, look_after: Callable[[Any], Array], h: float, going: Booleans
+    ) -> tuple[Booleans, Array, Array, Booleans]:
         """Which robots meet an event within a step of the solver, between which places of it [s], and which guards.
 
         A guard may pass zero and come back: where it first approaches and then leaves it, the place between is looked

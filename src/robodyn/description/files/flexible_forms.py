@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from robodyn.base import FlawList, ModelError, nearest
+from robodyn.base import Array, FlawList, ModelError, nearest
 from robodyn.base.untrusted import MEGABYTE, Unreadable, parse_json, read_archive, read_array, read_bytes, read_text
 from robodyn.description.model import FlexibleBody
 from robodyn.description.model.description import Description
@@ -293,7 +293,7 @@ class NodeForm(Description):
     turn: Any = array(default=None, doc="its rotation vector: n x 3", absent="0")
 
     @property
-    def place(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def place(self) -> tuple[Array, Array, Array]:
         shift = np.array(self.shift)
         return np.array(self.position), shift, np.zeros_like(shift) if self.turn is None else np.array(self.turn)
 

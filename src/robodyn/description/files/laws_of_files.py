@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from robodyn.base import FlawList, ModelError, Unreadable, nearest
+from robodyn.base import Array, FlawList, ModelError, Unreadable, nearest
 from robodyn.description.laws.recorded import ENDS, INTERPOLATIONS, RecordedReference
 from robodyn.description.laws.trained_network import TrainedNetwork
 from robodyn.description.model.description import Description
@@ -151,7 +151,7 @@ def read_reference(
     return FileReference(str(path), column, interpolation, ends).load(Path())
 
 
-def _check_samples(flaws: FlawList, column: str, time: np.ndarray, values: np.ndarray) -> None:
+def _check_samples(flaws: FlawList, column: str, time: Array, values: Array) -> None:
     if not 2 <= time.size <= MOST_SAMPLES:
         flaws.add("", f"has {time.size} samples, a reference has 2 to {MOST_SAMPLES}", "take every tenth or so")
     for k in np.flatnonzero(np.diff(time) <= 0)[:10]:

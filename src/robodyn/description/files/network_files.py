@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import FlawList, refuse
+from robodyn.base import Array, FlawList, refuse
 from robodyn.base.untrusted import MEGABYTE, read_bytes
 from robodyn.description.laws.trained_network import OPERATIONS, Feature, NetworkOperation, TrainedNetwork
 from robodyn.description.model.description import Description
@@ -146,11 +146,11 @@ def read_graph(content: bytes, flaws: FlawList) -> dict[str, Any]:
         flaws.add("file", "is no ONNX file with outputs")
 
     # Weights in double precision; whole numbers, which are sizes and places, stay.
-    def numbers(tensor: Any) -> np.ndarray:
+    def numbers(tensor: Any) -> Array:
         values = numpy_helper.to_array(tensor)
         return values.astype(np.float64) if np.issubdtype(values.dtype, np.floating) else values
 
-    weights: dict[str, np.ndarray] = {}
+    weights: dict[str, Array] = {}
     for tensor in graph.initializer:
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             flaws.add("file", f"keeps the weights '{tensor.name}' in another file", "save the model with them inside")

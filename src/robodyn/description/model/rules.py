@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import FlawList, nearest
+from robodyn.base import Array, FlawList, nearest
 from robodyn.description.laws import RULES, Argument, LawInfo, arguments_of, info_of, known_laws
 
 from .numbers import LEAST
@@ -48,7 +48,7 @@ def check_parameters(flaws: FlawList, group: str, info: LawInfo, parameters: Map
             check_rule(flaws, f"{group}.{key}", rule, good[key], good)
 
 
-def check_rule(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, np.ndarray]) -> None:
+def check_rule(flaws: FlawList, path: str, rule: str, values: Array, others: Mapping[str, Array]) -> None:
     """The rule of one parameter, or several separated by ", "."""
     for one in rule.split(", "):
         if one == "positive" and not np.all(values >= LEAST):
@@ -75,7 +75,7 @@ def check_rule(flaws: FlawList, path: str, rule: str, values: np.ndarray, others
             _check_pair(flaws, path, one, values, others)
 
 
-def _check_pair(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, np.ndarray]) -> None:
+def _check_pair(flaws: FlawList, path: str, rule: str, values: Array, others: Mapping[str, Array]) -> None:
     """Rules that compare two parameters: "above lower", "as many as times"."""
     relation, _, name = rule.rpartition(" ")
     other = others[name]

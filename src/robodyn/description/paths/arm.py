@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.base import FlawList, nearest
+from robodyn.base import Array, FlawList, nearest
 from robodyn.base.records import dataclass
 from robodyn.base.spatial import Pose, skew
 from robodyn.description.model import GROUND, Joint, Mechanism
@@ -36,12 +36,12 @@ class PlacedArm(NamedTuple):
         r, t: turn and advance of each, (n, 1).
     """
 
-    R: np.ndarray
-    p: np.ndarray
-    w: np.ndarray
-    o: np.ndarray
-    r: np.ndarray
-    t: np.ndarray
+    R: Array
+    p: Array
+    w: Array
+    o: Array
+    r: Array
+    t: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +56,14 @@ class SerialArm:
     """
 
     joints: tuple[str, ...]
-    w: np.ndarray
-    o: np.ndarray
-    r: np.ndarray
-    t: np.ndarray
-    R: np.ndarray
-    p: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
+    w: Array
+    o: Array
+    r: Array
+    t: Array
+    R: Array
+    p: Array
+    lower: Array
+    upper: Array
     kept: tuple[bool, ...] = (True,) * 6
 
     def leave_free(self, free: Any) -> SerialArm:
@@ -81,7 +81,7 @@ class SerialArm:
         return tuple("rad" if turns else "m" for turns in self.r)
 
     @property
-    def periodic(self) -> np.ndarray:
+    def periodic(self) -> Array:
         """Joints that come back after a whole turn, (n,)."""
         return (self.r == 1.0) & (self.t == 0.0)
 
@@ -91,7 +91,7 @@ class SerialArm:
         return all(self.kept)
 
     @cached_property
-    def _turns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _turns(self) -> tuple[Array, Array, Array]:
         """Rodrigues' formula R = k k^T + cos (1 - k k^T) + sin skew(k), its three constant matrices of all axes."""
         fixed = np.array([np.outer(k, k) for k in self.w])
         return fixed, np.eye(3) - fixed, np.array([skew(k) for k in self.w])
@@ -105,7 +105,7 @@ class SerialArm:
         return links + float(np.sum(travel[np.isfinite(travel)])) or 1.0
 
     @cached_property
-    def scale(self) -> np.ndarray:
+    def scale(self) -> Array:
         """Positions of the joints that count alike: 1 rad, or the reach, (n,)."""
         return np.where(self.r == 0.0, self.reach, 1.0)
 
@@ -122,11 +122,11 @@ class SerialArm:
         """Whether the joints can move while the tool does not."""
         return self.n > self.rank
 
-    def scaled(self, J: np.ndarray) -> np.ndarray:
+    def scaled(self, J: Array) -> Array:
         """A Jacobian with lengths over the reach and joints by their scale."""
         return np.repeat([1.0, 1.0 / self.reach], 3)[:, None] * J * self.scale
 
-    def select(self, R: np.ndarray, motion: np.ndarray) -> np.ndarray:
+    def select(self, R: Array, motion: Array) -> Array:
         """Rows of (..., 6, k) that count; where one rotation is free they are about the axes of the tool at R."""
         if self.whole:
             return motion
@@ -135,7 +135,7 @@ class SerialArm:
             motion = np.concatenate([turned, motion[..., 3:, :]], axis=-2)
         return motion[..., list(self.kept), :]
 
-    def turn(self, joint: int, angle: Any) -> np.ndarray:
+    def turn(self, joint: int, angle: Any) -> Array:
         """Rotations about one axis at zero position, (..., 3, 3)."""
         fixed, across, skewed = (matrices[joint] for matrices in self._turns)
         angle = np.asarray(angle)[..., None, None]
@@ -161,13 +161,13 @@ class SerialArm:
         return PlacedArm(R @ self.R, R @ self.p + shift, *axes, self.r[:, None], self.t[:, None])
 
 
-def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def cross(a: Array, b: Array) -> Array:
     """Vector products along the last axis; `numpy.cross` spends its time on choosing axes."""
     (a0, a1, a2), (b0, b1, b2) = ((v[..., 0], v[..., 1], v[..., 2]) for v in (a, b))
     return np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)
 
 
-def jacobian(arm: PlacedArm) -> np.ndarray:
+def jacobian(arm: PlacedArm) -> Array:
     """J (..., 6, n) from joint rates to the tool's motion in world axes, angular rows first.
 
     column k = (r w_k, r w_k x (p - o_k) + t w_k)
@@ -176,7 +176,7 @@ def jacobian(arm: PlacedArm) -> np.ndarray:
     return np.swapaxes(np.concatenate([arm.r * arm.w, arm.r * moved + arm.t * arm.w], axis=-1), -1, -2)
 
 
-def jacobian_rate(arm: PlacedArm, v: np.ndarray) -> np.ndarray:
+def jacobian_rate(arm: PlacedArm, v: Array) -> Array:
     """Rate of J at joint rates v, (..., 6, n).
 
     w_k' = Omega_k x w_k,   o_k' = u_k: motion of the link that carries axis k

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.base import Flaw, FlawList, refuse
+from robodyn.base import Array, Flaw, FlawList, refuse
 from robodyn.base.records import dataclass
 from robodyn.base.spatial import about_axis, clean_rotation, from_matrix
 from robodyn.description.model.kinds import Bounds
@@ -23,7 +23,7 @@ from robodyn.description.model.numbers import LEAST, as_floats, check_finite, ch
 # p(s) [m],   p'(s) (unit tangent),   p''(s) (curvature vector) [1/m],   each (n, 3), world axes
 
 
-Course = tuple[np.ndarray, np.ndarray, np.ndarray]
+Course = tuple[Array, Array, Array]
 Triple = tuple[float, ...]
 
 GAUSS = np.polynomial.legendre.leggauss(48)
@@ -103,7 +103,7 @@ class Blend:
     radius: float
 
     @cached_property
-    def _controls(self) -> np.ndarray:
+    def _controls(self) -> Array:
         shape = self.radius * np.array(BLEND_SHAPE)[:, None]
         return self.corner + np.concatenate([-shape * self.before, shape[::-1] * self.after])
 
@@ -112,20 +112,20 @@ class Blend:
         """Of the piece [m]."""
         return 2.0 * float(self._way(np.array([0.5]))[0])
 
-    def _derivatives(self, u: np.ndarray) -> Course:
+    def _derivatives(self, u: Array) -> Course:
         """p, p_u, p_uu at the curve's parameter."""
         first = 5 * np.diff(self._controls, axis=0)
         second = 4 * np.diff(first, axis=0)
         return _bezier(self._controls, u), _bezier(first, u), _bezier(second, u)
 
-    def _way(self, u: np.ndarray) -> np.ndarray:
+    def _way(self, u: Array) -> Array:
         """s(u) for u up to one half; the other half mirrors it."""
         nodes, weights = GAUSS
         inner = 0.5 * u[:, None] * (nodes + 1.0)
         speed = np.linalg.norm(self._derivatives(inner.ravel())[1], axis=1).reshape(inner.shape)
         return 0.5 * u * (speed @ weights)
 
-    def _parameter(self, s: np.ndarray) -> np.ndarray:
+    def _parameter(self, s: Array) -> Array:
         """u(s), by Newton's method in the half that s lies in."""
         mirrored = s > 0.5 * self.length
         way = np.where(mirrored, self.length - s, s)
@@ -146,7 +146,7 @@ class Blend:
 Piece = Line | Arc | Blend
 
 
-def _bezier(controls: np.ndarray, u: np.ndarray) -> np.ndarray:
+def _bezier(controls: Array, u: Array) -> Array:
     """De Casteljau's scheme: repeated linear interpolation of the control points (k, 3) at u (n,)."""
     u = u[:, None]
     points = [np.broadcast_to(control, (len(u), 3)) for control in controls]
@@ -191,13 +191,13 @@ class Orientation:
             object.__setattr__(self, key, None if value is None else as_floats(from_matrix(value)))
 
     @cached_property
-    def turn(self) -> np.ndarray:
+    def turn(self) -> Array:
         """Rotation vector from start to end [rad], in axes of the start."""
         if self.end is None:
             return np.zeros(3)
         return rotation_vector(np.transpose(self.start) @ np.asarray(self.end))
 
-    def at(self, fraction: Any) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, fraction: Any) -> tuple[Array, Array]:
         """R at fractions of the way, (n, 3, 3), and the whole rotation vector in world axes [rad], (3,)."""
         angle = float(np.linalg.norm(self.turn))
         start = np.asarray(self.start)
@@ -207,7 +207,7 @@ class Orientation:
         return rotations, start @ self.turn
 
 
-def point_tool(direction: Any, spin: float = 0.0, axis: Any = (0.0, 0.0, 1.0)) -> np.ndarray:
+def point_tool(direction: Any, spin: float = 0.0, axis: Any = (0.0, 0.0, 1.0)) -> Array:
     """Orientation R_world_tool whose tool axis points along a world direction, 3 x 3.
 
     The tool's x axis is as near to the world's as it can be, then rotated by `spin` [rad] about the direction:
@@ -221,7 +221,7 @@ def point_tool(direction: Any, spin: float = 0.0, axis: Any = (0.0, 0.0, 1.0)) -
     return clean_rotation(about_axis(goal[:, 2], spin) @ goal @ own.T)
 
 
-def _frame_along(direction: Any) -> np.ndarray:
+def _frame_along(direction: Any) -> Array:
     """Right-handed axes as columns: the third along a direction, the first as near to x as it can be."""
     third = np.asarray(direction, float) / np.linalg.norm(direction)
     first = np.array([1.0, 0.0, 0.0]) - third[0] * third
@@ -231,7 +231,7 @@ def _frame_along(direction: Any) -> np.ndarray:
     return np.stack([first, np.cross(third, first), third], axis=1)
 
 
-def rotation_vector(R: Any) -> np.ndarray:
+def rotation_vector(R: Any) -> Array:
     """Axis times angle [rad] of rotations (..., 3, 3), angle in [0, pi]; at pi either sense of the axis.
 
         v = (R32 - R23, R13 - R31, R21 - R12) / 2 = k sin(angle),   cos(angle) = (trace R - 1) / 2
@@ -249,7 +249,7 @@ def rotation_vector(R: Any) -> np.ndarray:
     return np.where(half_turn, angle * _axis_of(R, cosine, v), direct) if np.any(half_turn) else direct
 
 
-def _axis_of(R: np.ndarray, cosine: np.ndarray, v: np.ndarray) -> np.ndarray:
+def _axis_of(R: Array, cosine: Array, v: Array) -> Array:
     """Unit axis from the symmetric part of a rotation, in the sense of v."""
     outer = 0.5 * (R + np.swapaxes(R, -1, -2)) - cosine[..., None] * np.eye(3)
     lengths = np.linalg.norm(outer, axis=-2)
@@ -271,10 +271,10 @@ class PathMotion(NamedTuple):
         twist: by arc length, angular rows first: omega [rad/m], p', (n, 6); twist_rate: its derivative by s, (n, 6).
     """
 
-    R: np.ndarray
-    p: np.ndarray
-    twist: np.ndarray
-    twist_rate: np.ndarray
+    R: Array
+    p: Array
+    twist: Array
+    twist_rate: Array
 
 
 @dataclass(frozen=True)
@@ -311,7 +311,7 @@ class CartesianPath:
         flaws.raise_if_any("path")
 
     @cached_property
-    def ends(self) -> np.ndarray:
+    def ends(self) -> Array:
         """Ways at which pieces begin and end [m], (n_pieces + 1,)."""
         return np.concatenate([[0.0], np.cumsum([piece.length for piece in self.pieces])])
 
@@ -479,13 +479,13 @@ def waypoints(points: Any, radius: Any = None, orientation: Any = None, end_orie
     return join_pieces(pieces, orientation, end_orientation)
 
 
-def _add_line(pieces: list[Piece], start: np.ndarray, end: np.ndarray) -> None:
+def _add_line(pieces: list[Piece], start: Array, end: Array) -> None:
     """A line, unless two blends touch."""
     if np.linalg.norm(end - start) > 1e-9:
         pieces.append(Line(as_floats(start), as_floats(end)))
 
 
-def _angle(a: np.ndarray, b: np.ndarray) -> float:
+def _angle(a: Array, b: Array) -> float:
     return float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
 
 
@@ -494,7 +494,7 @@ def _check_places(flaws: FlawList, places: dict[str, Any]) -> None:
         check_vector(flaws, key, value, 3)
 
 
-def _check_corners(turns: list[float], radii: np.ndarray, lengths: np.ndarray) -> None:
+def _check_corners(turns: list[float], radii: Array, lengths: Array) -> None:
     """Blends have room on their lines, and none goes back on itself."""
     flaws = FlawList()
     for k, turn in enumerate(turns):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import refuse
+from robodyn.base import Array, refuse
 from robodyn.base.records import dataclass
 
 from .arm import SerialArm, jacobian
@@ -25,7 +25,7 @@ ROUNDS, SINGULAR_SHARE = 60, 1e-10
 """Damped steps of a search; singular values below this share of the largest count as zero."""
 
 
-def pose_error(arm: SerialArm, q: np.ndarray, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def pose_error(arm: SerialArm, q: Array, R: Array, p: Array) -> tuple[Array, Array]:
     """Motion still missing to a pose (rotation [rad], shift / reach) as far as it counts, and J in the same scaling."""
     placed = arm.place(q)
     turn = rotation_vector(R @ np.swapaxes(placed.R, -1, -2))
@@ -33,7 +33,7 @@ def pose_error(arm: SerialArm, q: np.ndarray, R: np.ndarray, p: np.ndarray) -> t
     return arm.select(R, error[..., None])[..., 0], arm.select(R, arm.scaled(jacobian(placed)))
 
 
-def refine(arm: SerialArm, q: np.ndarray, R: np.ndarray, p: np.ndarray, iterations: int = 8) -> np.ndarray:
+def refine(arm: SerialArm, q: Array, R: Array, p: Array, iterations: int = 8) -> Array:
     """Joint positions after Newton steps from q, (..., n); nan where these do not meet the pose.
 
     J dq = error; a step turns no joint by more than 0.5 rad, and it stops where the error stays at rounding. Of a
@@ -49,7 +49,7 @@ def refine(arm: SerialArm, q: np.ndarray, R: np.ndarray, p: np.ndarray, iteratio
     return np.where(met, q, np.nan)
 
 
-def search(arm: SerialArm, R: np.ndarray, p: np.ndarray) -> np.ndarray:
+def search(arm: SerialArm, R: Array, p: Array) -> Array:
     """Joint positions that meet one pose, found from many starts, (k, n), in no order and repeated.
 
     Nothing says that all branches are found; those of the arms tested are.
@@ -62,7 +62,7 @@ def search(arm: SerialArm, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     return solution[np.isfinite(solution[:, 0])]
 
 
-def approach(arm: SerialArm, q: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
+def approach(arm: SerialArm, q: Array, R: Array, p: Array) -> Array:
     """Joint positions that meet a pose, from far away, (..., n); nan where they are not found.
 
     Damped steps dq = J^T (J J^T + mu 1)^-1 error with mu falling with the error, then Newton's: near singularities the
@@ -75,7 +75,7 @@ def approach(arm: SerialArm, q: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.
     return refine(arm, q, R, p)
 
 
-def _damped(J: np.ndarray, error: np.ndarray, mu: np.ndarray) -> np.ndarray:
+def _damped(J: Array, error: Array, mu: Array) -> Array:
     J_T = np.swapaxes(J, -1, -2)
     rows, columns = J.shape[-2:]
     if rows <= columns:
@@ -83,7 +83,7 @@ def _damped(J: np.ndarray, error: np.ndarray, mu: np.ndarray) -> np.ndarray:
     return np.linalg.solve(J_T @ J + mu * np.eye(columns), J_T @ error[..., None])[..., 0]
 
 
-def solve_rates(J: np.ndarray, motion: np.ndarray) -> np.ndarray:
+def solve_rates(J: Array, motion: Array) -> Array:
     """Joint rates J^-1 motion, (..., n); the shortest by least squares where J is not square, or exactly singular."""
     if J.shape[-1] == J.shape[-2]:
         try:
@@ -93,7 +93,7 @@ def solve_rates(J: np.ndarray, motion: np.ndarray) -> np.ndarray:
     return (np.linalg.pinv(J, rcond=SINGULAR_SHARE) @ motion[..., None])[..., 0]
 
 
-def limit_step(step: np.ndarray, largest: float) -> np.ndarray:
+def limit_step(step: Array, largest: float) -> Array:
     """Steps none of whose entries is larger than allowed, shortened as a whole."""
     size = np.max(np.abs(step), axis=-1, keepdims=True)
     return step * np.minimum(1.0, largest / np.maximum(size, 1e-300))
@@ -119,7 +119,7 @@ ON_CIRCLE = 1e-5
 """How far a root exp(i x) may lie off the unit circle: double roots move by the square root of rounding."""
 
 
-def wrist_center(arm: SerialArm) -> np.ndarray | None:
+def wrist_center(arm: SerialArm) -> Array | None:
     """The point in which axes 4 to 6 meet at zero position [m]; None where they do not, or it is another arm."""
     if arm.n != N_JOINTS or not np.all(arm.periodic) or not arm.whole:
         return None
@@ -132,7 +132,7 @@ def wrist_center(arm: SerialArm) -> np.ndarray | None:
     return center if rank == 3 and missed < TINY * arm.reach and turning > TINY else None
 
 
-def solve_closed_form(arm: SerialArm, center: np.ndarray, R: np.ndarray, p: np.ndarray) -> Iterator[np.ndarray]:
+def solve_closed_form(arm: SerialArm, center: Array, R: Array, p: Array) -> Iterator[Array]:
     """All joint positions (6,) that bring the tool to a pose, up to eight."""
     # X = exp(S_1 q_1) ... exp(S_6 q_6) is what the joints do; the center's place is X c.
     turn = R @ arm.R.T
@@ -143,14 +143,14 @@ def solve_closed_form(arm: SerialArm, center: np.ndarray, R: np.ndarray, p: np.n
             yield np.array([q1, q2, q3, *wrist])
 
 
-def _solve_shoulder(arm: SerialArm, center: np.ndarray, target: np.ndarray) -> Iterator[tuple[float, float, float]]:
+def _solve_shoulder(arm: SerialArm, center: Array, target: Array) -> Iterator[tuple[float, float, float]]:
     """Joints 1 to 3 that bring the center to the target: q3 from what joint 1 cannot change, then q2, then q1."""
     w1, w2 = arm.w[0], arm.w[1]
     o1, o2 = _common_normal(w1, arm.o[0], w2, arm.o[1])
     d, a = o2 - o1, w1 - (w1 @ w2) * w2
     intersecting, parallel = np.linalg.norm(d) < TINY * arm.reach, np.linalg.norm(a) < TINY
 
-    def lifted(q3: float) -> tuple[np.ndarray, float, float, float]:
+    def lifted(q3: float) -> tuple[Array, float, float, float]:
         """The center, rotated by joint 3, as joint 2 sees it (across, squared length), and what must become of it.
 
         Joint 1 keeps the height along w1 and the distance from o1: with e' the part e across w2 rotated by joint 2,
@@ -176,10 +176,10 @@ def _solve_shoulder(arm: SerialArm, center: np.ndarray, target: np.ndarray) -> I
 
 
 def _solve_second(
-    e: np.ndarray,
-    w2: np.ndarray,
-    height: tuple[np.ndarray, float],
-    distance: tuple[np.ndarray, float],
+    e: Array,
+    w2: Array,
+    height: tuple[Array, float],
+    distance: tuple[Array, float],
     intersecting: bool,
     parallel: bool,
 ) -> list[float]:
@@ -192,7 +192,7 @@ def _solve_second(
     return [_angle_about(w2, e, alpha / (a @ a) * a + beta / (d @ d) * d)]
 
 
-def _solve_wrist(arm: SerialArm, turn: np.ndarray) -> Iterator[tuple[float, float, float]]:
+def _solve_wrist(arm: SerialArm, turn: Array) -> Iterator[tuple[float, float, float]]:
     """Joints 4 to 6 that make a rotation: q5 from w4 . (turn w6), then q4, then q6."""
     w4, w5, w6 = arm.w[3:]
     goal = turn @ w6
@@ -206,7 +206,7 @@ def _solve_wrist(arm: SerialArm, turn: np.ndarray) -> Iterator[tuple[float, floa
         yield q4, q5, _angle_about(w6, side, rest @ side)
 
 
-def _common_normal(w1: np.ndarray, o1: np.ndarray, w2: np.ndarray, o2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _common_normal(w1: Array, o1: Array, w2: Array, o2: Array) -> tuple[Array, Array]:
     """Feet of the common normal on two lines; for parallel ones that at o1."""
     cosine, between = w1 @ w2, o2 - o1
     sine_squared = 1.0 - cosine**2
@@ -217,7 +217,7 @@ def _common_normal(w1: np.ndarray, o1: np.ndarray, w2: np.ndarray, o2: np.ndarra
     return o1 + along1 * w1, o2 + along2 * w2
 
 
-def _angle_about(w: np.ndarray, x: np.ndarray, y: np.ndarray) -> float:
+def _angle_about(w: Array, x: Array, y: Array) -> float:
     """Angle about w that brings x over y; 0 where one of them lies on w and any angle does."""
     height, width = float(w @ np.cross(x, y)), float(x @ y - (w @ x) * (w @ y))
     size = np.linalg.norm(x) * np.linalg.norm(y)
@@ -266,21 +266,21 @@ class Branches:
     """
 
     joints: tuple[str, ...]
-    positions: np.ndarray
+    positions: Array
     analytic: bool
-    periodic: np.ndarray
+    periodic: Array
 
     def __len__(self) -> int:
         return len(self.positions)
 
-    def nearest(self, near: Any) -> np.ndarray:
+    def nearest(self, near: Any) -> Array:
         """The branch whose joints turn least from given positions, whole turns of a joint counted as none, (n,)."""
         if not len(self):
             refuse("pose", "is out of reach", source="inverse kinematics")
         shifted = near + wrap(self.positions - np.asarray(near, float), self.periodic)
         return shifted[np.argmin(np.max(np.abs(shifted - near), axis=1))]
 
-    def select(self, index: int) -> np.ndarray:
+    def select(self, index: int) -> Array:
         """The branch of a number, (n,)."""
         if not isinstance(index, int) or not 0 <= index < len(self):
             what = f"there is no branch {index!r}"
@@ -314,14 +314,14 @@ def find_branches(arm: SerialArm, R: Any, p: Any, method: str = "auto") -> Branc
     return Branches(arm.joints, _distinct(arm, wrap(exact[np.isfinite(exact[:, 0])])), True, arm.periodic)
 
 
-def wrap(angle: Any, periodic: Any = True) -> np.ndarray:
+def wrap(angle: Any, periodic: Any = True) -> Array:
     """Angles in (-pi, pi]; positions of joints that are not periodic as they are."""
     angle = np.asarray(angle, float)
     return np.where(periodic, -((np.pi - angle) % (2 * np.pi) - np.pi), angle)
 
 
-def _distinct(arm: SerialArm, solutions: np.ndarray) -> np.ndarray:
-    distinct: list[np.ndarray] = []
+def _distinct(arm: SerialArm, solutions: Array) -> Array:
+    distinct: list[Array] = []
     for q in solutions:
         if all(np.max(np.abs(wrap(q - other, arm.periodic) / arm.scale)) > ALIKE for other in distinct):
             distinct.append(q)

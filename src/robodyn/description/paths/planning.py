@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import FlawList, bisect
+from robodyn.base import Array, FlawList, bisect
 from robodyn.base.records import dataclass
 from robodyn.description.laws.speed_profile import travel
 from robodyn.description.model import GROUND, Joint, Mechanism
@@ -60,12 +60,12 @@ class PosturePreference:
     """
 
     arm: SerialArm
-    start: np.ndarray
-    preferred: np.ndarray
-    weights: np.ndarray
+    start: Array
+    preferred: Array
+    weights: Array
     share: float
 
-    def settle(self, q: np.ndarray, R: np.ndarray, p: np.ndarray, fraction: Any) -> np.ndarray:
+    def settle(self, q: Array, R: Array, p: Array, fraction: Any) -> Array:
         """Joint positions (..., n) that meet poses and minimise g, from near ones; nan where they are not found."""
         arm, y = self.arm, q / self.arm.scale
         for _ in range(ROUNDS):
@@ -77,12 +77,12 @@ class PosturePreference:
             y = y + limit_step(step + slide, 0.3)
             if np.max(np.abs(step), initial=0.0) < 1e-14 and np.max(np.abs(slide), initial=0.0) < STATIONARY:
                 break
-        positions: np.ndarray = arm.scale * y
+        positions: Array = arm.scale * y
         return positions
 
     def _slide(
-        self, y: np.ndarray, R: np.ndarray, fraction: Any, J: np.ndarray, inverse: np.ndarray, step: np.ndarray
-    ) -> np.ndarray:
+        self, y: Array, R: Array, fraction: Any, J: Array, inverse: Array, step: Array
+    ) -> Array:
         """Newton's step in the null space of J: N^T (H - K) (step + N alpha) = -N^T grad g, K = d(J^T lam)."""
         gradient = self._gradient(y, R, fraction)
         # Multipliers of the pose, J^T lam = grad g at a minimum: its constraint is curved too.
@@ -104,7 +104,7 @@ class PosturePreference:
         alpha = vectors @ ((np.swapaxes(vectors, -1, -2) @ right) / sizes[..., None])
         return np.asarray((N @ alpha)[..., 0])
 
-    def _gradient(self, y: np.ndarray, R: np.ndarray, fraction: Any) -> np.ndarray:
+    def _gradient(self, y: Array, R: Array, fraction: Any) -> Array:
         arm, f = self.arm, np.asarray(fraction, float)[..., None]
         h = f**3 * (10 - 15 * f + 6 * f**2)
         wanted = self.start + h * (self.preferred - self.start)
@@ -117,7 +117,7 @@ class PosturePreference:
             repelled = repelled - self.share * np.asarray(np.einsum("...ij,k...ji->...k", inverse, self._slopes(y, R)))
         return np.asarray(self.weights * (y - wanted / arm.scale) + h * repelled)
 
-    def _limits(self, y: np.ndarray) -> np.ndarray:
+    def _limits(self, y: Array) -> Array:
         """Gradient of sum x^8 / 8; joints without both limits have none."""
         arm = self.arm
         bound = np.isfinite(arm.upper) & np.isfinite(arm.lower)
@@ -125,19 +125,19 @@ class PosturePreference:
         half = 0.5 * (upper - lower)
         return np.where(bound, ((y - 0.5 * (lower + upper)) / half) ** (POWER - 1) / half, 0.0)
 
-    def _slopes(self, y: np.ndarray, R: np.ndarray) -> np.ndarray:
+    def _slopes(self, y: Array, R: Array) -> Array:
         """dJ / dy_k, selected and scaled, (n, ..., 6, n)."""
         arm = self.arm
         units = np.diag(arm.scale).reshape(arm.n, *(1,) * (y.ndim - 1), arm.n)
         slopes = jacobian_rate(arm.place(arm.scale * y), np.broadcast_to(units, (arm.n, *y.shape)))
         return arm.select(R, arm.scaled(slopes))
 
-    def _turning(self, y: np.ndarray, R: np.ndarray, lam: np.ndarray) -> np.ndarray:
+    def _turning(self, y: Array, R: Array, lam: Array) -> Array:
         """Columns (dJ / dy_k)^T lam, (..., n, n)."""
         return np.asarray(np.einsum("k...ji,...j->...ik", self._slopes(y, R), lam))
 
 
-def choose_posture(arm: SerialArm, start: np.ndarray, prefer: Any) -> PosturePreference | None:
+def choose_posture(arm: SerialArm, start: Array, prefer: Any) -> PosturePreference | None:
     """What the spare joints do, None for an arm without.
 
     Args:
@@ -183,7 +183,7 @@ def _edge(arm: SerialArm, path: CartesianPath, reached: float, missed: float) ->
     return float(bisect(is_missed, reached, missed, within=1e-4)[1])
 
 
-def check_limits(flaws: FlawList, joints: Sequence[Joint], ways: np.ndarray, positions: np.ndarray) -> None:
+def check_limits(flaws: FlawList, joints: Sequence[Joint], ways: Array, positions: Array) -> None:
     """Report every stretch on which a joint would have to leave its range, and by how much.
 
     Args:
@@ -222,18 +222,18 @@ def check_singularities(flaws: FlawList, trace: JointTrace, arm: SerialArm, tole
             flaws.add(f"joints.{joints[joint]}", f"{what}, where its branch ends", remedy)
 
 
-def _crossings(trace: JointTrace) -> np.ndarray:
+def _crossings(trace: JointTrace) -> Array:
     """Knots behind which, before the next one, the arm changes its branch."""
     lost = np.searchsorted(trace.knots, trace.jumps) - 1
     return np.union1d(lost.astype(int), np.flatnonzero(trace.sense[:-1] * trace.sense[1:] < 0))
 
 
-def _singularity(idle: np.ndarray, hinges: bool) -> tuple[str, int]:
+def _singularity(idle: Array, hinges: bool) -> tuple[str, int]:
     """Its name in an arm of six hinges, else the arm's; and the joint that would race."""
     return singularity(idle) if hinges else ("arm's", int(np.argmax(np.abs(idle))))
 
 
-def singularity(idle: np.ndarray) -> tuple[str, int]:
+def singularity(idle: Array) -> tuple[str, int]:
     """Which part of the arm is singular, and its fastest joint, from the unit joint rates that do not move the tool.
 
     Only the wrist's joints: wrist; else the shoulder where joint 1 turns more than joints 2 and 3 (the wrist's
@@ -280,7 +280,7 @@ def _where(begin: float, end: float) -> str:
     return f"from {1e3 * begin:.1f} to {1e3 * end:.1f} mm"
 
 
-def _stretches(mask: np.ndarray) -> Iterator[tuple[int, int]]:
+def _stretches(mask: Array) -> Iterator[tuple[int, int]]:
     """First and last index of every run of true entries."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(int)))
     yield from ((int(first), int(last) - 1) for first, last in zip(edges[::2], edges[1::2], strict=True))
@@ -308,22 +308,22 @@ class JointTrace:
         jumps: ways [m] at which the branch was lost and another one taken.
     """
 
-    knots: np.ndarray
-    pieces: np.ndarray
-    position: np.ndarray
-    slope: np.ndarray
-    bend: np.ndarray
-    closeness: np.ndarray
-    sense: np.ndarray
-    idle: np.ndarray
+    knots: Array
+    pieces: Array
+    position: Array
+    slope: Array
+    bend: Array
+    closeness: Array
+    sense: Array
+    idle: Array
     jumps: tuple[float, ...]
 
     @property
-    def reached(self) -> np.ndarray:
+    def reached(self) -> Array:
         return np.isfinite(self.position[:, 0])
 
 
-def spread_knots(path: CartesianPath, spacing: float) -> tuple[np.ndarray, np.ndarray]:
+def spread_knots(path: CartesianPath, spacing: float) -> tuple[Array, Array]:
     """Knots evenly spaced within each piece, both ends of each included, and the piece of each knot."""
     knots, pieces = [], []
     for k, (start, end) in enumerate(zip(path.ends[:-1], path.ends[1:], strict=True)):
@@ -333,13 +333,13 @@ def spread_knots(path: CartesianPath, spacing: float) -> tuple[np.ndarray, np.nd
     return np.concatenate(knots), np.concatenate(pieces)
 
 
-def pose_at(path: CartesianPath, knots: np.ndarray, pieces: np.ndarray) -> PathMotion:
+def pose_at(path: CartesianPath, knots: Array, pieces: Array) -> PathMotion:
     """The path at knots, each taken on its own piece."""
     parts = [path.at(knots[pieces == k], int(k)) for k in np.unique(pieces)]
     return PathMotion(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def differentiate(arm: SerialArm, q: np.ndarray, wanted: PathMotion) -> tuple[np.ndarray, np.ndarray]:
+def differentiate(arm: SerialArm, q: Array, wanted: PathMotion) -> tuple[Array, Array]:
     """Exact derivatives by s of joint positions (m, n) that follow the path, the shortest of a redundant arm.
 
         J q' = twist,   J q'' = twist' - J' q'
@@ -351,13 +351,13 @@ def differentiate(arm: SerialArm, q: np.ndarray, wanted: PathMotion) -> tuple[np
     return slope, _solve(arm, placed, wanted, _left_of_bend(arm, placed, wanted, slope))
 
 
-def _solve(arm: SerialArm, placed: PlacedArm, wanted: PathMotion, motion: np.ndarray) -> np.ndarray:
+def _solve(arm: SerialArm, placed: PlacedArm, wanted: PathMotion, motion: Array) -> Array:
     """Joint rates that make a motion of the tool, as far as it counts, (m, n)."""
     J = arm.select(wanted.R, jacobian(placed) * arm.scale)
     return arm.scale * solve_rates(J, arm.select(wanted.R, motion[..., None])[..., 0])
 
 
-def _left_of_bend(arm: SerialArm, placed: PlacedArm, wanted: PathMotion, slope: np.ndarray) -> np.ndarray:
+def _left_of_bend(arm: SerialArm, placed: PlacedArm, wanted: PathMotion, slope: Array) -> Array:
     """twist' - J' q'; where a rotation about an axis of the tool is free, what the turning of that axis adds.
 
     S R^T (J q' - twist) = 0 holds along the path, S the rows that count: R^T' adds omega x (J q' - twist).
@@ -372,7 +372,7 @@ def _left_of_bend(arm: SerialArm, placed: PlacedArm, wanted: PathMotion, slope: 
 def follow(
     arm: SerialArm,
     path: CartesianPath,
-    start: np.ndarray | None,
+    start: Array | None,
     spacing: float,
     posture: PosturePreference | None = None,
 ) -> JointTrace:
@@ -411,7 +411,7 @@ def _row(motion: PathMotion, k: int) -> PathMotion:
     return PathMotion(*(column[k] for column in motion))
 
 
-def _advance(arm: SerialArm, q: np.ndarray, here: PathMotion, there: PathMotion, step: float) -> np.ndarray:
+def _advance(arm: SerialArm, q: Array, here: PathMotion, there: PathMotion, step: float) -> Array:
     """One step along the path: predicted by two derivatives, corrected by Newton's method; nan where they disagree.
 
     q + step q' + step^2/2 q''
@@ -423,8 +423,8 @@ def _advance(arm: SerialArm, q: np.ndarray, here: PathMotion, there: PathMotion,
 
 
 def _advance_in_parts(
-    arm: SerialArm, path: CartesianPath, piece: int, q: np.ndarray, begin: float, end: float, halvings: int = 6
-) -> np.ndarray:
+    arm: SerialArm, path: CartesianPath, piece: int, q: Array, begin: float, end: float, halvings: int = 6
+) -> Array:
     """The same in halved steps, as often as it helps: joints may turn far on a short way near a singularity."""
     motion = path.at([begin, end], piece)
     whole = _advance(arm, q, _row(motion, 0), _row(motion, 1), end - begin)
@@ -437,7 +437,7 @@ def _advance_in_parts(
     return _advance_in_parts(arm, path, piece, half, middle, end, halvings - 1)
 
 
-def _nearest_branch(arm: SerialArm, pose: PathMotion, last: np.ndarray | None) -> np.ndarray:
+def _nearest_branch(arm: SerialArm, pose: PathMotion, last: Array | None) -> Array:
     branches = find_branches(arm, pose.R, pose.p)
     if not len(branches):
         return np.full(arm.n, np.nan)
@@ -447,9 +447,9 @@ def _nearest_branch(arm: SerialArm, pose: PathMotion, last: np.ndarray | None) -
 def follow_table(
     arm: SerialArm,
     path: CartesianPath,
-    guess: np.ndarray,
-    knots: np.ndarray,
-    pieces: np.ndarray,
+    guess: Array,
+    knots: Array,
+    pieces: Array,
     posture: PosturePreference | None = None,
 ) -> JointTrace:
     """The joints at new knots, corrected from good guesses (m, n), all at once."""
@@ -462,9 +462,9 @@ def follow_table(
 
 def examine(
     arm: SerialArm,
-    position: np.ndarray,
-    knots: np.ndarray,
-    pieces: np.ndarray,
+    position: Array,
+    knots: Array,
+    pieces: Array,
     wanted: PathMotion,
     jumps: tuple[float, ...],
 ) -> JointTrace:
@@ -673,13 +673,13 @@ def _check_numbers(flaws: FlawList, near: Any, branch: Any, spacing: Any, singul
     Bounds(non_negative=True).check(flaws, "singular", singular, "")
 
 
-def _wished(joints: Sequence[Joint]) -> np.ndarray:
+def _wished(joints: Sequence[Joint]) -> Array:
     """The middle of each joint's range, 0 where it has none."""
     ranges = [(joint.lower_limit, joint.upper_limit) for joint in joints]
     return np.array([0.0 if lower is None or upper is None else 0.5 * (lower + upper) for lower, upper in ranges])
 
 
-def _start(arm: SerialArm, path: CartesianPath, near: Any, branch: int | None) -> np.ndarray:
+def _start(arm: SerialArm, path: CartesianPath, near: Any, branch: int | None) -> Array:
     """Joint positions at the beginning; those wished for where it is out of reach, which is reported later."""
     pose = path.at(0.0)
     if arm.redundant and branch is None:
@@ -706,7 +706,7 @@ def _refined(arm: SerialArm, path: CartesianPath, trace: JointTrace, posture: Po
     return trace
 
 
-def _graded_knots(trace: JointTrace, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _graded_knots(trace: JointTrace, errors: Array) -> tuple[Array, Array]:
     """New knots so dense that every interval has the same error, which falls with the sixth power of its width."""
     knots, pieces = [], []
     # Intervals to make of each one: error ~ width^6, aimed at 0.3 of the tolerance, not changed too much at once.
@@ -729,7 +729,7 @@ def _table(trace: JointTrace) -> JointTable:
     return make_table(trace.knots, trace.position, trace.slope, trace.bend)
 
 
-def _interpolation_errors(arm: SerialArm, path: CartesianPath, trace: JointTrace) -> np.ndarray:
+def _interpolation_errors(arm: SerialArm, path: CartesianPath, trace: JointTrace) -> Array:
     """Distance between the interpolated joints and exact ones half way between the knots [rad], (n,)."""
     k = np.flatnonzero(np.diff(trace.knots) > 0)
     middles = 0.5 * (trace.knots[k] + trace.knots[k + 1])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.base import symbolic as sym
 from robodyn.base.records import dataclass
 from robodyn.description.laws import LawInfo
@@ -51,11 +52,11 @@ class JointTable:
         coefficients: of u^0 to u^5, u = (s - start) / width, (n, 6, n_joints).
     """
 
-    starts: np.ndarray
-    widths: np.ndarray
-    coefficients: np.ndarray
+    starts: Array
+    widths: Array
+    coefficients: Array
 
-    def at(self, s: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def at(self, s: Any) -> tuple[Array, Array, Array]:
         """q [rad], dq/ds [rad/m] and d2q/ds2 [rad/m^2] at some ways s [m], (n, n_joints) each."""
         s = np.atleast_1d(np.asarray(s, float))
         k = np.clip(np.searchsorted(self.starts, s, side="right") - 1, 0, len(self.starts) - 1)
@@ -124,12 +125,12 @@ class JointPath:
 
     joints: tuple[str, ...]
     point: str
-    knots: np.ndarray
-    position: np.ndarray
-    slope: np.ndarray
-    bend: np.ndarray
+    knots: Array
+    position: Array
+    slope: Array
+    bend: Array
     error: float
-    closeness: np.ndarray
+    closeness: Array
     units: tuple[str, ...] = ()
     rests: tuple[float, ...] = ()
     request: PathRequest | None = None
@@ -149,7 +150,7 @@ class JointPath:
         """The polynomials between the knots."""
         return make_table(self.knots, self.position, self.slope, self.bend)
 
-    def at(self, s: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def at(self, s: Any) -> tuple[Array, Array, Array]:
         """q, dq/ds and d2q/ds2 at some ways s [m], interpolated, (n, n_joints) each."""
         return self.table.at(s)
 
@@ -165,7 +166,7 @@ class JointPath:
         """Time at which the end is reached [s], begin included; profile as `phases` takes it."""
         return float(self.phases(**profile)[-1].begin)
 
-    def motion(self, time: Any, **profile: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def motion(self, time: Any, **profile: Any) -> tuple[Array, Array, Array]:
         """Joint positions, velocities and accelerations at some times [s], (n, n_joints) each.
 
         v = q' s_dot,   a = q'' s_dot^2 + q' s_ddot
@@ -196,7 +197,7 @@ def _joint_units(law: PathReference | TimedReference) -> dict[str, str]:
 def look_up(s: Any, table: JointTable) -> list[tuple[Any, Any, Any]]:
     """Value, slope and bend of each column of a table at a way s, a number or a symbol."""
 
-    def hold(values: np.ndarray) -> Any:
+    def hold(values: Array) -> Any:
         """The entry of the piece that s lies in; a plain number where all are alike."""
         return float(values[0]) if np.ptp(values) == 0.0 else sym.hold_table(s, table.starts, values)
 
@@ -380,7 +381,7 @@ def timed_block(
     return Block(name, law, parameters={"begin": begin}, period=period, delay=delay)
 
 
-def joint_motion(plan: JointPath, s: Any, rate: Any, change: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def joint_motion(plan: JointPath, s: Any, rate: Any, change: Any) -> tuple[Array, Array, Array]:
     """Positions, velocities and accelerations of the joints, (k, n) each, from those along the path."""
     q, slope, bend = plan.at(np.asarray(s))
     v, a = np.asarray(rate)[:, None], np.asarray(change)[:, None]

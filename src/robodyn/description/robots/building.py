@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import FlawList, ModelError, nearest
+from robodyn.base import Array, FlawList, ModelError, nearest
 from robodyn.base.spatial import Pose, about_axis
 from robodyn.description.model import (
     Block,
@@ -52,8 +52,8 @@ class LinkDraft:
     name: str
     element: XmlElement
     mass: float = 0.0
-    com: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+    com: Array = field(default_factory=lambda: np.zeros(3))
+    inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
     looks: list[Look] = field(default_factory=list)
     inertial: XmlElement | None = None
 
@@ -82,7 +82,7 @@ class JointDraft:
     mimic: MimicDraft | None = None
 
     @property
-    def axis(self) -> np.ndarray:
+    def axis(self) -> Array:
         return np.array(self.fields.get("axis", (0.0, 0.0, 1.0)))
 
     def fix(self) -> None:
@@ -124,7 +124,7 @@ class RobotDraft:
         return [part.name for group in groups for part in group]
 
 
-def rotated_inertia(R: np.ndarray, inertia: np.ndarray) -> np.ndarray:
+def rotated_inertia(R: Array, inertia: Array) -> Array:
     """`R I R^T`, symmetric to the last bit."""
     rotated = R @ inertia @ R.T
     return 0.5 * (rotated + rotated.T)

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from robodyn.base import FlawList, ModelError
+from robodyn.base import Array, FlawList, ModelError
 from robodyn.base.spatial import Pose, from_quaternion, from_rpy
 from robodyn.base.untrusted import MEGABYTE, MOST_OF_A_MESH
 from robodyn.description.model import Machine
@@ -200,7 +200,7 @@ INERTIA = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1
 """Words of URDF and SDF for the entries of an inertia."""
 
 
-def rotation_of(numbers: Sequence[float]) -> np.ndarray:
+def rotation_of(numbers: Sequence[float]) -> Array:
     """A rotation of URDF and SDF: x, y, z, w of a quaternion, or roll, pitch, yaw; ValueError for a quaternion of 0."""
     if len(numbers) == 3:
         return np.array(from_rpy(*numbers))

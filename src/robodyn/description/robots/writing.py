@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from robodyn.base import FlawList, nearest, refuse
+from robodyn.base import Array, FlawList, nearest, refuse
 from robodyn.base.spatial import Pose
 from robodyn.description.model import Body, Joint, LinearConstraint, Machine, Mechanism, Point, Scenario
 from robodyn.description.model.body import FlexibleBody, Look, MeshLook, tensor_of
@@ -401,7 +401,7 @@ class LinkWriter(RobotWriter):
     def stand(self, link: Element, body: Body) -> None:
         """Where a link stands, in formats in which not its joint alone says it."""
 
-    def put_inertial(self, link: Element, mass: float, place: Pose, inertia: np.ndarray) -> None:
+    def put_inertial(self, link: Element, mass: float, place: Pose, inertia: Array) -> None:
         inertial = SubElement(link, "inertial")
         self.place(inertial, place)
         self.put_mass(inertial, mass)

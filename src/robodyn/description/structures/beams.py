@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import FlawList
+from robodyn.base import Array, FlawList
 from robodyn.base.records import dataclass
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import MISSING, Z_AXIS, declare, declare_as, quantity, text, vector, whole_number
@@ -78,7 +78,7 @@ class Section(Description):
         return 12 * self.young * second / (self.shear * self.shear_area * length**2)
 
     @property
-    def tensor(self) -> np.ndarray:
+    def tensor(self) -> Array:
         """Inertia of a slice [kg m], (3, 3), about its centre."""
         return self.density * np.diag([self.iy + self.iz, self.iy, self.iz])
 
@@ -192,12 +192,12 @@ class Element(Description):
     )
 
 
-def is_along(first: np.ndarray, second: np.ndarray) -> bool:
+def is_along(first: Array, second: Array) -> bool:
     """Whether two directions are parallel."""
     return bool(np.linalg.norm(np.cross(first, second)) <= 1e-9 * np.linalg.norm(first) * np.linalg.norm(second))
 
 
-def element_axes(along: np.ndarray, up: np.ndarray) -> np.ndarray:
+def element_axes(along: Array, up: Array) -> Array:
     """Axes x, y, z of an element as columns, z as near to `up` as may be; to another axis where that is along x."""
     x = along / np.linalg.norm(along)
     if is_along(x, up):
@@ -207,7 +207,7 @@ def element_axes(along: np.ndarray, up: np.ndarray) -> np.ndarray:
     return np.column_stack([x, y, np.cross(x, y)])
 
 
-def stiffness(section: Section, length: float) -> np.ndarray:
+def stiffness(section: Section, length: float) -> Array:
     """Stiffness of an element in its own axes, (12, 12)."""
     K = np.zeros((12, 12))
     pair = np.array([[1.0, -1.0], [-1.0, 1.0]]) / length
@@ -219,14 +219,14 @@ def stiffness(section: Section, length: float) -> np.ndarray:
     return K
 
 
-def _bending(rigidity: float, length: float, phi: float, sign: float) -> np.ndarray:
+def _bending(rigidity: float, length: float, phi: float, sign: float) -> Array:
     """Of deflections and rotations at both ends; sign: of a rotation to the slope."""
     a, b, c = 6.0 * length * sign, (4.0 + phi) * length**2, (2.0 - phi) * length**2
     K = np.array([[12.0, a, -12.0, a], [a, b, -a, c], [-12.0, -a, 12.0, -a], [a, c, -a, b]])
     return rigidity / (length**3 * (1.0 + phi)) * K
 
 
-def shapes(section: Section, length: float, xi: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def shapes(section: Section, length: float, xi: float) -> tuple[Array, Array, Array]:
     """Displacement, rotation and slope (v', w') at xi in 0..1 for each freedom: (3, 12), (3, 12), (2, 12)."""
     moves, turns, slopes = np.zeros((3, 12)), np.zeros((3, 12)), np.zeros((2, 12))
     moves[0, X], turns[0, TWIST] = (1 - xi, xi), (1 - xi, xi)
@@ -238,7 +238,7 @@ def shapes(section: Section, length: float, xi: float) -> tuple[np.ndarray, np.n
     return moves, turns, slopes
 
 
-def _bent(length: float, phi: float, xi: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _bent(length: float, phi: float, xi: float) -> tuple[Array, Array, Array]:
     """Deflection, rotation and slope at xi for deflection and rotation at each end."""
     L, s, s2, s3 = length, xi, xi * xi, xi**3
     moved = [
@@ -271,17 +271,17 @@ class Beam:
     """One element: its nodes, axes (columns), length and section."""
 
     nodes: tuple[int, int]
-    axes: np.ndarray
+    axes: Array
     length: float
     section: Section
 
     @property
-    def freedoms(self) -> np.ndarray:
+    def freedoms(self) -> Array:
         """Numbers of its freedoms among those of the structure, (12,)."""
         return np.concatenate([6 * node + np.arange(6) for node in self.nodes])
 
     @property
-    def turned(self) -> np.ndarray:
+    def turned(self) -> Array:
         """From the body's axes to the element's own, (12, 12)."""
         return np.kron(np.eye(4), self.axes.T)
 
@@ -291,11 +291,11 @@ class BeamStructure:
     """Nodes [m, (N, 3)] with names, and the beams between them."""
 
     names: tuple[str, ...]
-    positions: np.ndarray
+    positions: Array
     beams: tuple[Beam, ...]
 
     @property
-    def K(self) -> np.ndarray:
+    def K(self) -> Array:
         """Stiffness, (6 N, 6 N)."""
         total = np.zeros((6 * len(self.names),) * 2)
         for beam in self.beams:
@@ -303,7 +303,7 @@ class BeamStructure:
             total[np.ix_(beam.freedoms, beam.freedoms)] += T.T @ stiffness(beam.section, beam.length) @ T
         return total
 
-    def stations(self) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    def stations(self) -> list[tuple[float, Array, Array, Array, Array]]:
         """At each Gauss point: mass, place, tensor, and the matrices (3, 6 N) of displacement and rotation."""
         points = []
         for beam in self.beams:
@@ -324,7 +324,7 @@ class BeamStructure:
                 )
         return points
 
-    def shorten(self, modes: np.ndarray, root: int) -> np.ndarray:
+    def shorten(self, modes: Array, root: int) -> Array:
         """Second-order displacements of all freedoms, (6 N, n, n): bending takes away length.
 
             strain_ij = -(v_i' v_j' + w_i' w_j'),  then linear statics, clamped at the root
@@ -345,7 +345,7 @@ class BeamStructure:
         shortening[free] = np.linalg.solve(self.K[np.ix_(free, free)], loads[free])
         return shortening.reshape(size, n, n)
 
-    def _slopes(self, beam: Beam, modes: np.ndarray) -> np.ndarray:
+    def _slopes(self, beam: Beam, modes: Array) -> Array:
         """Mean over an element of v_i' v_j' + w_i' w_j', (n, n)."""
         local = beam.turned @ modes[beam.freedoms]
         total = np.zeros((modes.shape[1],) * 2)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Flaw, FlawList, ModelError, nearest, refuse
+from robodyn.base import Array, Flaw, FlawList, ModelError, nearest, refuse
 from robodyn.base.records import dataclass
 from robodyn.description.model import Body, BodyNode, FlexibleBody, ModalInertia
 from robodyn.description.model.body import NEAR, TRIANGLE_TOLERANCE, tensor_of
@@ -152,12 +152,12 @@ class Particles:
         shift: displacement (N, n, 3); turn: rotation vector (N, n, 3); shortening: Gamma (N, n, n, 3).
     """
 
-    mass: np.ndarray
-    position: np.ndarray
-    tensor: np.ndarray
-    shift: np.ndarray
-    turn: np.ndarray
-    shortening: np.ndarray
+    mass: Array
+    position: Array
+    tensor: Array
+    shift: Array
+    turn: Array
+    shortening: Array
 
     def __post_init__(self) -> None:
         flaws = FlawList()
@@ -186,7 +186,7 @@ class Particles:
         return cls(mass, position, tensor, shift, turn, np.zeros((N, n, n, 3)))
 
     @property
-    def rigid(self) -> tuple[float, np.ndarray, np.ndarray]:
+    def rigid(self) -> tuple[float, Array, Array]:
         """Mass, centre of mass, and tensor about it, at rest."""
         total = float(self.mass.sum())
         com = self.mass @ self.position / total
@@ -196,7 +196,7 @@ class Particles:
         return total, com, 0.5 * (tensor + tensor.T)
 
     @property
-    def modal_mass(self) -> np.ndarray:
+    def modal_mass(self) -> Array:
         """sum m Phi_i.Phi_j + turn_i.I turn_j, (n, n)."""
         moving = np.einsum("p,pix,pjx->ij", self.mass, self.shift, self.shift)
         return moving + np.einsum("pix,pxy,pjy->ij", self.turn, self.tensor, self.turn)
@@ -218,7 +218,7 @@ class Particles:
         )
 
 
-def _clean(sums: np.ndarray) -> np.ndarray:
+def _clean(sums: Array) -> Array:
     """Sums without rounding errors in place of zeros, so that traced graphs stay small."""
     return np.where(np.abs(sums) > 1e-13 * np.max(np.abs(sums), initial=0.0), sums, 0.0)
 
@@ -267,13 +267,13 @@ class Reduction(Description):
         if self.modes is None and self.frequency is None:
             self.set_fields(modes=DEFAULT_MODES)
 
-    def free(self, n_nodes: int, root: int) -> np.ndarray:
+    def free(self, n_nodes: int, root: int) -> Array:
         """Numbers of the freedoms left: of all nodes but the root, in the directions given."""
         columns = [DIRECTIONS.index(direction) for direction in self.directions]
         return np.array([6 * node + k for node in range(n_nodes) if node != root for k in sorted(columns)], int)
 
 
-def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Sequence[int], how: Reduction) -> np.ndarray:
+def reduce_structure(K: Array, M: Array, free: Array, held: Sequence[int], how: Reduction) -> Array:
     """Shapes of the modes, one a column, over all freedoms; mass-orthonormal, lowest frequency first.
 
     Args:
@@ -314,7 +314,7 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
     return shapes
 
 
-def _align(shapes: np.ndarray, squares: np.ndarray, direction: np.ndarray) -> np.ndarray:
+def _align(shapes: Array, squares: Array, direction: Array) -> Array:
     """Rotate modes of equal frequency, of which any mixture is as good, towards single directions of motion.
 
     Round tubes bend in all planes alike: their modes become those along the axes, and traced graphs stay small.
@@ -333,7 +333,7 @@ def _align(shapes: np.ndarray, squares: np.ndarray, direction: np.ndarray) -> np
     return aligned
 
 
-def find_modes(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def find_modes(K: Array, M: Array) -> tuple[Array, Array]:
     """Squares of frequencies, ascending, and shapes, one a column: K x = squares M x.
 
     Raises:
@@ -350,7 +350,7 @@ def find_modes(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return squares, shapes
 
 
-def _solve(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _solve(A: Array, b: Array) -> Array:
     try:
         return np.linalg.solve(A, b)
     except np.linalg.LinAlgError as error:
@@ -362,7 +362,7 @@ def _too_far_apart() -> ModelError:
     return ModelError([Flaw("", what, "check the units of lengths, sections and material")], "structure")
 
 
-def _count(squares: np.ndarray, how: Reduction) -> int:
+def _count(squares: Array, how: Reduction) -> int:
     if how.modes is not None:
         return how.modes
     return int(np.sum(squares <= (2 * np.pi * (how.frequency or 0.0)) ** 2))
@@ -395,7 +395,7 @@ def match_inertia(structure: FlexibleBody, link: Body) -> FlexibleBody:
     )
 
 
-def pseudo_inertia(body: Body) -> np.ndarray:
+def pseudo_inertia(body: Body) -> Array:
     """[[sum m r r^T, sum m r], [sum m r^T, sum m]] about the origin of the body's frame, (4, 4)."""
     c, tensor = np.array(body.com), tensor_of(body.inertia)
     second = 0.5 * np.trace(tensor) * np.eye(3) - tensor + body.mass * np.outer(c, c)
@@ -534,7 +534,7 @@ def modal_body(
     return _build(name, changed, np.diag(mix.T @ K @ mix), twists, places, [], numbers)
 
 
-def _mixed_node(name: str, place: Place, mix: np.ndarray) -> BodyNode:
+def _mixed_node(name: str, place: Place, mix: Array) -> BodyNode:
     """A node in other modes, of which each is a sum of those it is given in."""
     position, shift, turn, *bend = (np.asarray(part, float) for part in place)
     shortening = as_floats(np.einsum("abx,ai,bj->ijx", bend[0], mix, mix)) if bend else ()
@@ -544,7 +544,7 @@ def _mixed_node(name: str, place: Place, mix: np.ndarray) -> BodyNode:
 def _build(
     name: str,
     particles: Particles,
-    stiffness: np.ndarray,
+    stiffness: Array,
     twists: Sequence[bool],
     places: Sequence[BodyNode],
     edges: Sequence[Any],
@@ -566,7 +566,7 @@ def _build(
     )
 
 
-def _scale(structure: BeamStructure, shapes: np.ndarray) -> tuple[np.ndarray, list[bool]]:
+def _scale(structure: BeamStructure, shapes: Array) -> tuple[Array, list[bool]]:
     """Shapes with a largest displacement of 1 m, towards positive; a largest rotation of 1 rad where it only twists."""
     size = np.max(np.ptp(structure.positions, axis=0))
     by_node = shapes.reshape(-1, 6, shapes.shape[1])
@@ -578,7 +578,7 @@ def _scale(structure: BeamStructure, shapes: np.ndarray) -> tuple[np.ndarray, li
     return np.where(np.abs(scaled) > 1e-12, scaled, 0.0), [bool(value) for value in twists]
 
 
-def _node(structure: BeamStructure, k: int, shapes: np.ndarray, bend: np.ndarray, stiffening: bool) -> BodyNode:
+def _node(structure: BeamStructure, k: int, shapes: Array, bend: Array, stiffening: bool) -> BodyNode:
     rows = shapes[6 * k : 6 * k + 6]
     shortening = as_floats(bend[6 * k : 6 * k + 3].transpose(1, 2, 0)) if stiffening else ()
     return BodyNode(

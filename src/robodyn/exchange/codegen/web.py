@@ -19,7 +19,7 @@ from string import Template
 
 import numpy as np
 
-from robodyn.base import FlawList, ModelError, find_unmatched, fits, nearest, report_progress
+from robodyn.base import Array, FlawList, ModelError, find_unmatched, fits, nearest, report_progress
 from robodyn.computation.engine.trajectory import Status
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
@@ -104,7 +104,7 @@ def _compare_module(contents: Mapping[str, str | bytes], model: ExportedModel, c
     return replace(agreement, ends=agreement.ends and alike, equal=agreement.equal and alike, rounding=rounding)
 
 
-def _measure_rounding(model: ExportedModel, expected: Points, times: np.ndarray) -> float:
+def _measure_rounding(model: ExportedModel, expected: Points, times: Array) -> float:
     """How far the native run with fused multiply-adds is from the one without."""
     fused = simulate_points(model, compile_system(model.system, model.solver), times)
     rows, ended = fused.trajectory.y, fused.trajectory.status != Status.FINISHED
@@ -187,7 +187,7 @@ def make_live(scenario: Scenario, *, sliders: Sequence[str] = ()) -> LiveModel:
     return LiveModel(run, compile_web(model), _read(LOADER[0]), controls, digest_rows(rows))
 
 
-def digest_rows(rows: np.ndarray) -> int:
+def digest_rows(rows: Array) -> int:
     """Sum of all 32-bit words, each times its odd number, modulo 2^32: quick in any language."""
     words = np.ascontiguousarray(rows, "<f8").view("<u4").ravel()
     weights = np.arange(1, 2 * words.size, 2, dtype=np.uint64).astype(np.uint32)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import FlawList, nearest
+from robodyn.base import Array, FlawList, nearest
 from robodyn.computation.cosimulation import InterfaceMotion, ReducedModel, model_from_mobility
 from robodyn.computation.cosimulation.scenario_inputs import MEAN, far_turns
 from robodyn.computation.results import Outcome
@@ -113,7 +113,7 @@ class InterfaceFmu(FmuUnit):
         motion = InterfaceMotion(position, velocity, rotation[0].reshape(3, 3) if rotation else None)
         return model_from_mobility(mobility, free, motion, self.length)
 
-    def _detach(self, part: Interface) -> tuple[np.ndarray, np.ndarray]:
+    def _detach(self, part: Interface) -> tuple[Array, Array]:
         """Mobility and free acceleration without the model that is attached rigidly."""
         rows, k = self._accelerations[part.name], len(part.row_names)
         attached, lower = self.derivatives(rows, part.names("far_force")), np.zeros((k, k))
@@ -164,7 +164,7 @@ class InterfaceFmu(FmuUnit):
         flaws.raise_if_any(f"unit '{self.name}'")
 
 
-def _by_name(part: Interface, **quantities: np.ndarray) -> dict[str, float]:
+def _by_name(part: Interface, **quantities: Array) -> dict[str, float]:
     """Values of an interface's quantities by the names of their entries, matrices row by row."""
     values: dict[str, float] = {}
     for key, array in quantities.items():

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from robodyn.base import Flaw, ModelError, refuse, refuse_unknown
+from robodyn.base import Array, Flaw, ModelError, refuse, refuse_unknown
 from robodyn.computation.cosimulation import UnitEvent, UnitRefusal
 from robodyn.computation.results import Outcome
 
@@ -368,7 +368,7 @@ class FmuUnit:
         taken, self._steps.events = self._steps.events, []
         return taken
 
-    def derivatives(self, of: Sequence[str], by: Sequence[str]) -> np.ndarray:
+    def derivatives(self, of: Sequence[str], by: Sequence[str]) -> Array:
         """Slopes of outputs at the present time, by inputs and whatever else the unit allows: d of[i] / d by[j]."""
         if not self.can_differentiate:
             refuse(self.name, "the unit gives no directional derivatives")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import nearest, refuse, replacing, report_progress
+from robodyn.base import Array, nearest, refuse, replacing, report_progress
 from robodyn.computation.engine import EngineRecording
 from robodyn.computation.engine.binding import functions
 from robodyn.computation.engine.integrate import Integration
@@ -193,7 +193,7 @@ def _step(run: Integration) -> Iterator[bool]:
         yield state.k == 0 or state.status != GOING
 
 
-def _row(model: ExportedModel, compiled: CompiledSystem, run: Integration) -> np.ndarray:
+def _row(model: ExportedModel, compiled: CompiledSystem, run: Integration) -> Array:
     """States, rates, outputs and guards where the native run stands."""
     kernels = compiled.module.kernels
     at = (np.array([run.run.t]), run.x, run.d, run.m, run.p)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.computation.results.signal import Floats
+from robodyn.base import Array
 
 from .episodes import Episodes, Task
 
@@ -48,13 +48,13 @@ class ScenarioEnv(Env):
         self.episodes = Episodes(task)
         self.action_space, self.observation_space = _spaces(self.episodes)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         changes = _read_options(options)
         super().reset(seed=seed)
         self.episodes.generators = [self.np_random]
         return self.episodes.reset(changes=changes)[0], {}
 
-    def step(self, action: Any) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         episodes = self.episodes
         # An episode that has ended is not begun again by itself.
         episodes.some_ended = False
@@ -68,7 +68,7 @@ class ScenarioEnv(Env):
         self.episodes.close()
 
 
-Stepped = tuple[Floats, Floats, np.ndarray, np.ndarray, dict[str, Any]]
+Stepped = tuple[Array, Array, Array, Array, dict[str, Any]]
 
 
 class ScenarioVectorEnv(VectorEnv):
@@ -89,7 +89,7 @@ class ScenarioVectorEnv(VectorEnv):
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Floats, dict[str, Any]]:
+    ) -> tuple[Array, dict[str, Any]]:
         """Begin anew; with a seed, robot k has that of a single environment with `seed + k`."""
         return self.episodes.reset(seed, _read_options(options)), {}
 

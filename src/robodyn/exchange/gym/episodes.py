@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.base import FlawList
+from robodyn.base import Array, FlawList
 from robodyn.computation.assembly import assemble
 from robodyn.computation.results import Outcome, OutcomeKind
-from robodyn.computation.results.signal import Booleans, Floats
+from robodyn.computation.results.signal import Booleans
 from robodyn.computation.simulation import CompiledSystem, compile_system
 from robodyn.computation.simulation.batch import calls_python
 from robodyn.computation.simulation.many import INITIAL, read_columns, split_starts
@@ -96,7 +96,7 @@ class Task:
         return reward if isinstance(reward, FormulaSignal) else None
 
     @cached_property
-    def columns(self) -> np.ndarray:
+    def columns(self) -> Array:
         """Where the observations are among the recorded signals."""
         names = [info.name for info in self.compiled.recorded]
         return np.array([names.index(name) for name in self.observations], int)
@@ -107,7 +107,7 @@ class Task:
         names = [info.name for info in self.compiled.recorded]
         return names.index(self.formula.name) if self.formula else None
 
-    def find_rewards(self, signals: Floats) -> Floats:
+    def find_rewards(self, signals: Array) -> Array:
         """What the present signals are worth, a row a robot."""
         if self.reward_column is not None:
             return signals[:, self.reward_column].copy()
@@ -115,7 +115,7 @@ class Task:
         rows = signals[:, self.columns].tolist()
         return np.array([float(function(dict(zip(self.observations, row, strict=True)))) for row in rows])
 
-    def draw(self, generators: Sequence[np.random.Generator]) -> dict[str, Floats]:
+    def draw(self, generators: Sequence[np.random.Generator]) -> dict[str, Array]:
         """Tunable numbers and start values, `initial.<state>`, of an episode of each generator."""
         rows = [[random.uniform(*limits) for limits in self.random.values()] for random in generators]
         return dict(zip(self.random, np.array(rows, float).reshape(len(rows), -1).T, strict=True))
@@ -137,8 +137,8 @@ class Step(NamedTuple):
         outcomes: how the runs ended that ended before the step did, by number of the robot.
     """
 
-    observations: Floats
-    rewards: Floats
+    observations: Array
+    rewards: Array
     terminated: Booleans
     truncated: Booleans
     outcomes: Mapping[int, Outcome]
@@ -185,7 +185,7 @@ class Episodes:
 
     def reset(
         self, seed: int | Sequence[int | None] | None = None, changes: Mapping[str, float] | None = None
-    ) -> Floats:
+    ) -> Array:
         """Begin anew; what is seen then.
 
         Args:
@@ -240,7 +240,7 @@ class Episodes:
             self.ended = np.zeros(self.count, bool)
         return Step(seen, rewards, terminated, truncated, outcomes)
 
-    def read_actions(self, actions: Any) -> np.ndarray:
+    def read_actions(self, actions: Any) -> Array:
         """The numbers to hold."""
         given = np.asarray(actions, np.float32)
         if given.shape == (self.count, len(self.low)):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from robodyn.analysis.key_results import KeyResult, capitalise, key_results, path_limit, share_causes
-from robodyn.base import nearest, show_number
+from robodyn.base import Array, nearest, show_number
 from robodyn.computation.results import Outcome, Run
 
 from .machine import read_geometry, read_machine, read_path
@@ -34,11 +34,10 @@ _STEP = 1e-6
 _MOST_STEPS = 2.0**47
 """What third differences of numbers of steps may be made of, so that the script's floats hold them."""
 
-Floats = np.ndarray
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
-def thin_rows(time: Floats, values: Floats, most: int = MOST_ROWS) -> tuple[Floats, Floats]:
+def thin_rows(time: Array, values: Array, most: int = MOST_ROWS) -> tuple[Array, Array]:
     """At most `most` rows that keep the first and last one and every signal's minimum and maximum in between.
 
     The rows between the ends are cut into groups. Each leaves two rows, at the times of its first and its last
@@ -56,13 +55,13 @@ def thin_rows(time: Floats, values: Floats, most: int = MOST_ROWS) -> tuple[Floa
     return time[np.concatenate([[0], inner, [n - 1]])], np.vstack([values[:1], body, values[-1:]])
 
 
-def _extremes(column: Floats, first: Floats) -> Floats:
+def _extremes(column: Array, first: Array) -> Array:
     """Smallest and largest value of each group of rows, in the order they came, (2 * n_groups,)."""
     low, high = np.fmin.reduceat(column, first), np.fmax.reduceat(column, first)
     lengths = np.diff(np.append(first, column.size))
     rows = np.arange(first[0], column.size)
 
-    def place(extreme: Floats) -> Floats:
+    def place(extreme: Array) -> Array:
         found = column[first[0] :] == np.repeat(extreme, lengths)
         return np.minimum.reduceat(np.where(found, rows, column.size), first - first[0])
 
@@ -85,7 +84,7 @@ class ColumnStore:
         self._size = 0
         self._places: dict[bytes, int] = {}
 
-    def put(self, column: Floats) -> dict[str, Any]:
+    def put(self, column: Array) -> dict[str, Any]:
         """Keep a column of finite numbers rounded, any other exactly; returns where and how."""
         if column.size and np.isfinite(column).all():
             if np.ptp(column) == 0:
@@ -99,16 +98,16 @@ class ColumnStore:
                 return self._put_steps(np.rint(column / step).astype(np.int64)) | {"step": step}
         return self.put_exactly(column)
 
-    def put_exactly(self, column: Floats) -> dict[str, Any]:
+    def put_exactly(self, column: Array) -> dict[str, Any]:
         """Keep a column to the last bit."""
         bits = np.ascontiguousarray(column).astype("<f8").view("<u8")
         return {"type": "f8", "data": self._put(np.concatenate([bits[:1], bits[1:] ^ bits[:-1]]), 8)}
 
-    def put_bytes(self, flags: np.ndarray) -> int:
+    def put_bytes(self, flags: Array) -> int:
         """Keep a byte for each row; returns where."""
         return self._put(np.asarray(flags).astype("<u8"), 1)
 
-    def _put_steps(self, steps: np.ndarray) -> dict[str, Any]:
+    def _put_steps(self, steps: Array) -> dict[str, Any]:
         # The order of differences with the smallest sum of magnitudes; signs go into the lowest bit.
         differences = [steps, *(np.diff(steps, order, prepend=[0] * order) for order in (1, 2, 3))]
         order = int(np.argmin([np.abs(column[4:]).sum(dtype=float) for column in differences]))
@@ -117,7 +116,7 @@ class ColumnStore:
         width = max(1, (int(folded.max()).bit_length() + 7) // 8)
         return {"type": "steps", "data": self._put(folded, width), "order": order, "width": width}
 
-    def _put(self, numbers: np.ndarray, width: int) -> int:
+    def _put(self, numbers: Array, width: int) -> int:
         planes = np.ascontiguousarray(numbers).view("u1").reshape(-1, 8)[:, :width].T.tobytes()
         place = self._places.setdefault(planes, self._size)
         if place == self._size:
@@ -130,7 +129,7 @@ class ColumnStore:
         return base64.b64encode(zlib.compress(b"".join(self._parts), 9)).decode("ascii")
 
 
-def encode_columns(run: Run, columns: ColumnStore, more: Mapping[str, tuple[str, Floats]] = EMPTY) -> dict[str, Any]:
+def encode_columns(run: Run, columns: ColumnStore, more: Mapping[str, tuple[str, Array]] = EMPTY) -> dict[str, Any]:
     """Times and signals of a run as JSON-able values, their numbers in the store.
 
     `rows` is how many rows the run has, `kept` how many are here; fewer than `rows` where they were thinned. Then lines
@@ -151,7 +150,7 @@ def encode_columns(run: Run, columns: ColumnStore, more: Mapping[str, tuple[str,
     return {"rows": run.time.size, "kept": time.size, "time": stamps, "knots": knots, "signals": signals}
 
 
-def choose_kind(column: Floats) -> str:
+def choose_kind(column: Array) -> str:
     """Single precision, "f4", where it is as good to the eye, else "f8"."""
     finite = column[np.isfinite(column)]
     with np.errstate(over="ignore"):
@@ -214,7 +213,7 @@ def describe_tile(result: KeyResult) -> Plain:
     return texts | {"verdict": result.verdict, "value": result.value}
 
 
-def describe_causes(budget: Budget | None, time: Floats) -> tuple[list[Plain], dict[str, tuple[str, Floats]]]:
+def describe_causes(budget: Budget | None, time: Array) -> tuple[list[Plain], dict[str, tuple[str, Array]]]:
     """Causes of a miss for the page's bars, and their courses at some times as signals."""
     shares = share_causes(budget) if budget is not None else None
     if shares is None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.base.untrusted import MEGABYTE, MOST_OF_A_MESH, read_bytes
 
 # Mesh files: which corners, triangles and colours has an STL, OBJ, DAE or glTF file?
@@ -34,8 +35,8 @@ class Mesh:
         colour: "#rrggbb", None where the file has none.
     """
 
-    corners: np.ndarray
-    faces: np.ndarray
+    corners: Array
+    faces: Array
     colour: str | None = None
 
 
@@ -48,7 +49,7 @@ def read_meshes(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> list[Mes
     file = Path(path)
     data = read_bytes(file, MOST_OF_A_MESH)
     found = [_read_stl(data)] if file.suffix.lower() == ".stl" else _read_other(file, data)
-    triangles: dict[str | None, list[np.ndarray]] = {}
+    triangles: dict[str | None, list[Array]] = {}
     for corners, colour in found:
         triangles.setdefault(colour, []).append(corners)
     factors = np.asarray(scale, float)
@@ -59,7 +60,7 @@ def read_meshes(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> list[Mes
     return [mesh for mesh in meshes if len(mesh.faces)]
 
 
-def _weld(triangles: np.ndarray, colour: str | None) -> Mesh:
+def _weld(triangles: Array, colour: str | None) -> Mesh:
     """A mesh of triangles (n, 3, 3): corners at the same place, to a fine grid, are one."""
     places = triangles.reshape(-1, 3)
     if not np.isfinite(places).all() or np.abs(places).max(initial=0.0) > 1e6:
@@ -71,7 +72,7 @@ def _weld(triangles: np.ndarray, colour: str | None) -> Mesh:
     return Mesh(places[first], distinct_faces(index.reshape(-1, 3)), colour)
 
 
-def distinct_faces(faces: np.ndarray) -> np.ndarray:
+def distinct_faces(faces: Array) -> Array:
     """Triangles of three different corners, each once."""
     a, b, c = faces.T
     faces = faces[(a != b) & (b != c) & (c != a)].astype(np.int64)
@@ -87,7 +88,7 @@ def distinct_faces(faces: np.ndarray) -> np.ndarray:
     return turned
 
 
-def _read_stl(data: bytes) -> tuple[np.ndarray, None]:
+def _read_stl(data: bytes) -> tuple[Array, None]:
     """Three corners a triangle, (n, 3, 3); a binary file may begin with the word of text files, so its size decides."""
     count = int.from_bytes(data[80:_HEAD], "little") if len(data) >= _HEAD else -1
     if len(data) == _HEAD + count * _RECORD.itemsize:
@@ -100,7 +101,7 @@ def _read_stl(data: bytes) -> tuple[np.ndarray, None]:
     return numbers.reshape(-1, 3, 3), None
 
 
-def _read_other(file: Path, data: bytes) -> list[tuple[np.ndarray, str | None]]:
+def _read_other(file: Path, data: bytes) -> list[tuple[Array, str | None]]:
     try:
         from .trimesh_files import read_scene
 
@@ -137,14 +138,14 @@ def decimate(mesh: Mesh, cell: float) -> Mesh:
     return dataclasses.replace(mesh, corners=corners[used], faces=index.reshape(-1, 3))
 
 
-def _clusters(mesh: Mesh, cell: float) -> tuple[np.ndarray, int]:
+def _clusters(mesh: Mesh, cell: float) -> tuple[Array, int]:
     """The cell that each corner is in, and how many cells there are."""
     steps = np.floor((mesh.corners - mesh.corners.min(axis=0)) / cell).astype(np.int64)
     found, index = np.unique(steps @ (1, 1 << 20, 1 << 40), return_inverse=True)
     return index.ravel(), len(found)
 
 
-def _towards_planes(mesh: Mesh, cluster: np.ndarray, mean: np.ndarray) -> np.ndarray:
+def _towards_planes(mesh: Mesh, cluster: Array, mean: Array) -> Array:
     """How far from its mean each cluster's corner stands."""
     A, b = np.zeros((len(mean), 3, 3)), np.zeros((len(mean), 3))
     a, second, third = (mesh.corners[mesh.faces[:, k]] for k in range(3))
@@ -251,5 +252,5 @@ def _encode(mesh: Mesh) -> Plain:
     }
 
 
-def _text(values: np.ndarray, kind: str) -> str:
+def _text(values: Array, kind: str) -> str:
     return base64.b64encode(np.ascontiguousarray(values).astype(kind).tobytes()).decode("ascii")

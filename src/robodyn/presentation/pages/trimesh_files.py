@@ -12,13 +12,14 @@ import numpy as np
 import trimesh
 from trimesh.resolvers import Resolver
 
+from robodyn.base import Array
 from robodyn.base.untrusted import MOST_OF_A_MESH, read_bytes
 
 _BESIDE = (".mtl", ".bin")
 _UNIT = re.compile(r"([\d.eE+-]+) \* meters")
 
 
-def read_scene(file: Path, data: bytes) -> list[tuple[np.ndarray, str | None]]:
+def read_scene(file: Path, data: bytes) -> list[tuple[Array, str | None]]:
     """Triangles (n, 3, 3) [m] of each mesh of a file, with its colour; the unit of length is the file's own."""
     kind = file.suffix.lower().removeprefix(".")
     if kind == "dae":
@@ -54,7 +55,7 @@ class _Beside(Resolver):
         raise ValueError("meshes are only read")
 
 
-def _parts(scene: Any) -> Iterator[tuple[np.ndarray, str | None]]:
+def _parts(scene: Any) -> Iterator[tuple[Array, str | None]]:
     """Triangles of a scene's meshes where they stand in it, with their colours."""
     for node in scene.graph.nodes_geometry:
         transform, name = scene.graph[node]

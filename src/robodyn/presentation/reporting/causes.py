@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.base import Array
 from robodyn.base.units import ROUNDING, choose_unit, show_quantity, split_heading, with_unit
 
 from .displays import Display, DisplayFigure, Part, Table, shows
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 # Stacked areas: what does a force consist of along a trajectory? Signed components, a panel an axis.
 
-Floats = NDArray[np.float64]
 _TOTAL = "total"
 _TOTAL_LOOK: dict[str, Any] = {"color": "black", "linewidth": 1.2 * LINE_WIDTH, "label": _TOTAL}
 _OPACITY = 0.75
@@ -78,7 +78,7 @@ def draw_stacked(
 plot_stacked = into_file(draw_stacked)
 
 
-def _check(values: Mapping[str, Floats], time: Floats, axes: Sequence[str], units: Sequence[str]) -> None:
+def _check(values: Mapping[str, Array], time: Array, axes: Sequence[str], units: Sequence[str]) -> None:
     if not 1 <= len(values) <= len(_AREA_COLOURS):
         raise ValueError(f"from 1 to {len(_AREA_COLOURS)} components can be distinguished, not {len(values)}")
     if not axes or len(units) != len(axes):
@@ -92,7 +92,7 @@ def _check(values: Mapping[str, Floats], time: Floats, axes: Sequence[str], unit
             raise ValueError(f"{name}: some values are not finite, so they cannot be stacked")
 
 
-def _draw_panel(ax: Axes, time: Floats, values: Floats) -> None:
+def _draw_panel(ax: Axes, time: Array, values: Array) -> None:
     """Areas of the components, (n_components, n_times), and their sum."""
     fine, parts = add_crossings(time, values)
     upper, lower = stack_signed(parts)
@@ -104,7 +104,7 @@ def _draw_panel(ax: Axes, time: Floats, values: Floats) -> None:
     ax.plot(time, values.sum(axis=0), gid=_TOTAL, **_TOTAL_LOOK)
 
 
-def add_crossings(time: Floats, values: Floats) -> tuple[Floats, Floats]:
+def add_crossings(time: Array, values: Array) -> tuple[Array, Array]:
     """Times and values, (n_components, n_times), with the times at which straight lines between samples cross zero."""
     left, right = values[:, :-1], values[:, 1:]
     crossing = left * right < 0
@@ -114,7 +114,7 @@ def add_crossings(time: Floats, values: Floats) -> tuple[Floats, Floats]:
     return fine, np.array([np.interp(fine, time, row) for row in values])
 
 
-def stack_signed(values: Floats) -> tuple[Floats, Floats]:
+def stack_signed(values: Array) -> tuple[Array, Array]:
     """Borders between the areas above and below zero, (n_components + 1, n_times) each.
 
     The k-th area lies between the borders k and k + 1 of one of them; the last borders' sum is the total.
@@ -191,7 +191,7 @@ def show_budget(budget: Budget) -> Display:
     return Display("Error budget", (*parts, DisplayFigure("Parts along the motion", lambda: draw_budget(budget))))
 
 
-def choose_areas(budget: Budget) -> dict[str, np.ndarray]:
+def choose_areas(budget: Budget) -> dict[str, Array]:
     """The largest parts, all others together, and the remainder: name -> values, (k, n_times)."""
     largest = np.max(np.abs(budget.total), axis=1, keepdims=True)
     relative = budget.values / np.where(largest > 0, largest, 1.0)[:, None]
@@ -203,7 +203,7 @@ def choose_areas(budget: Budget) -> dict[str, np.ndarray]:
     return areas | {"remainder": budget.remainder}
 
 
-def choose_rows(places: np.ndarray) -> np.ndarray:
+def choose_rows(places: Array) -> Array:
     """Rows at which an abscissa is beyond all before, in rising order; it may rise or fall on the whole."""
     falls = places[-1] < places[0]
     along = -places if falls else places

@@ -18,7 +18,7 @@ from robodyn.analysis.linear.responses import FrequencyResponse, TimeResponse, c
 from robodyn.analysis.linear.stability import PolePath
 from robodyn.analysis.measurement.responses import MeasuredResponse
 from robodyn.analysis.step_response import StepResponse
-from robodyn.base import show_number, show_quantity
+from robodyn.base import Array, show_number, show_quantity
 
 from .displays import Display, DisplayFigure, DisplayLines, Part, Table, shows
 from .figures import COLOURS, empty_figure, finish_axes, into_file, label_bottom, legend_above, panel_figure
@@ -98,7 +98,7 @@ def _draw_mode(ax: Axes3D, found: ModeSet, mode: Mode, space: Space) -> None:
     ax.set_title(describe_mode(mode) + (", rotating in place" if unseen else ""), fontsize="small", y=1.02)
 
 
-def _draw_pose(ax: Axes3D, found: ModeSet, points: np.ndarray, colour: str, width: float, name: str) -> None:
+def _draw_pose(ax: Axes3D, found: ModeSet, points: Array, colour: str, width: float, name: str) -> None:
     assert found.skeleton is not None
     # One line of all edges, lifted between them.
     gaps = np.full((len(found.skeleton.edges), 1, 3), np.nan)
@@ -187,7 +187,7 @@ def _draw_roots(models: Models, labels: Sequence[str] | None, within: float | No
     return figure
 
 
-def _poles(what: LinearModel | ModeSet) -> np.ndarray:
+def _poles(what: LinearModel | ModeSet) -> Array:
     """All poles [rad/s], conjugates included."""
     if isinstance(what, LinearModel):
         return what.poles()
@@ -491,7 +491,7 @@ def draw_nyquist(table: LoopTable) -> Figure:
 plot_nyquist = into_file(draw_nyquist)
 
 
-def _lag(phase: np.ndarray) -> np.ndarray:
+def _lag(phase: Array) -> Array:
     """The phase [deg] in whole revolutions so that it starts as a lag of less than one."""
     return phase - 360 * np.ceil(phase[0] / 360)
 

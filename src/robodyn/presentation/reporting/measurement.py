@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robodyn.analysis.identification.identify import Identification, ResidualTest, check_residuals, interval_heading
-from robodyn.base import choose_unit, show_quantities, show_quantity
+from robodyn.base import Array, choose_unit, show_quantities, show_quantity
 
 from .displays import Display, DisplayFigure, Part, Table, shows
 from .figures import COLOURS, LINE_WIDTH, finish_axes, into_file, label_bottom, legend_above, panel_figure
@@ -62,7 +62,7 @@ def draw_fit(fit: Fit) -> Figure:
 plot_fit = into_file(draw_fit)
 
 
-def _draw_signal(axes: Sequence[Axes], time: np.ndarray, recording: FittedRecording, signal: FittedSignal) -> None:
+def _draw_signal(axes: Sequence[Axes], time: Array, recording: FittedRecording, signal: FittedSignal) -> None:
     above, below = axes
     above.plot(time, recording.measured[signal.name].values, gid="measured", **_dots())
     above.plot(time, recording.run[signal.name].values, color=COLOURS[1], linewidth=LINE_WIDTH, gid="simulated")
@@ -97,7 +97,7 @@ def draw_identification(found: Identification) -> Figure:
 plot_identification = into_file(draw_identification)
 
 
-def _draw_residuals(ax: Axes, time: np.ndarray, residuals: np.ndarray, noise: float) -> None:
+def _draw_residuals(ax: Axes, time: Array, residuals: Array, noise: float) -> None:
     ax.axhspan(-2 * noise, 2 * noise, color="0.92")
     ax.axhline(0.0, color="0.3", linewidth=0.8)
     ax.plot(time, residuals, gid="residual", **_dots())

@@ -10,9 +10,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from robodyn.base import check_units
+from robodyn.base import Array, check_units
 from robodyn.base.signals import MOST_OF_A_UNIT, choose_first
 from robodyn.computation.results import EventRecord, Run, Signal
 
@@ -252,14 +251,13 @@ def _units_of(names: Sequence[str], units: dict[str, str]) -> list[str]:
 
 # Polylines: which points, joined by straight lines, stand for a signal in a picture?
 
-Floats = NDArray[np.float64]
 
 # Pieces a recorded interval is drawn with, where the rows shown are few enough to show corners.
 _REFINEMENT = 8
 _COARSE = 4000
 
 
-def trace(signal: Signal, span: Span | None = None) -> tuple[Floats, Floats]:
+def trace(signal: Signal, span: Span | None = None) -> tuple[Array, Array]:
     """Times and values to draw: what `signal(t)` gives between rows, steps where values are held, jumps as they are.
 
     The times depend on the recorded times and the span alone: two signals of one run can be drawn against each other.
@@ -280,7 +278,7 @@ def _rows(signal: Signal, span: Span) -> slice:
     return slice(first, int(np.searchsorted(signal.time, span[1], side="right")) + 1)
 
 
-def _refine(signal: Signal, rows: slice) -> tuple[Floats, Floats]:
+def _refine(signal: Signal, rows: slice) -> tuple[Array, Array]:
     """Each interval from its right limit at the start to its left limit at the end, in equal pieces.
 
     The last sample follows, which a held signal reaches by a step.
@@ -299,7 +297,7 @@ def _refine(signal: Signal, rows: slice) -> tuple[Floats, Floats]:
     return np.append(time, ends[-1]), np.append(values, right[-1])
 
 
-def _clip(time: Floats, values: Floats, span: Span) -> tuple[Floats, Floats]:
+def _clip(time: Array, values: Array, span: Span) -> tuple[Array, Array]:
     """The part inside the span; where the span cuts a line, it ends on the cut."""
     inside = (time >= span[0]) & (time <= span[1])
     cuts = np.array([cut for cut in span if time[0] < cut < time[-1] and not np.any(time == cut)])
@@ -521,7 +519,7 @@ def _draw_over_time(
         legend_beside(ax)
 
 
-def draw_line(ax: Axes, time: np.ndarray, values: np.ndarray, look: dict[str, Any]) -> None:
+def draw_line(ax: Axes, time: Array, values: Array, look: dict[str, Any]) -> None:
     """A line, or a dot where there is only one sample."""
     ax.plot(time, values, marker="o" if time.size == 1 else None, **look)
 
@@ -601,7 +599,7 @@ def _draw_differences(ax: Axes, panel: Panel, runs: Sequence[Run], reference: Ru
     finish_axes(ax, f"|{change}|" if scale == "log" else change, panel.unit)
 
 
-def difference(run: Run, reference: Run, name: str, span: Span) -> tuple[np.ndarray, np.ndarray]:
+def difference(run: Run, reference: Run, name: str, span: Span) -> tuple[Array, Array]:
     """Times and run - reference there, halfway between all samples of both: never on a jump of either."""
     first, second = run[name], reference[name]
     if first.unit != second.unit:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base import choose_unit, nearest, show_quantity
+from robodyn.base import Array, choose_unit, nearest, show_quantity
 from robodyn.computation.results import Run, Signal
 from robodyn.description.paths.deviation import DEVIATION, LEVEL
 
@@ -62,8 +62,8 @@ class Space:
         view: elevation and direction [deg].
     """
 
-    low: np.ndarray
-    high: np.ndarray
+    low: Array
+    high: Array
     unit: str
     factor: float
     view: tuple[float, float]
@@ -85,7 +85,7 @@ class Space:
         ax.view_init(*self.view)
 
 
-def fit_space(points: np.ndarray) -> Space:
+def fit_space(points: Array) -> Space:
     """The space around points [m], (3, n); those that are not numbers do not count."""
     points = points[:, np.all(np.isfinite(points), axis=0)]
     if points.size == 0:
@@ -118,7 +118,7 @@ def fill_figure(figure: Figure, ax: Axes3D) -> None:
             _fit(ax, drawn, np.array([edge, edge]), figure.bbox.max - np.array([edge, edge + head]))
 
 
-def _fit(ax: Axes3D, drawn: Bbox, low: np.ndarray, high: np.ndarray) -> None:
+def _fit(ax: Axes3D, drawn: Bbox, low: Array, high: Array) -> None:
     """Scale and move axes so that what they draw fills the room between two corners [pixel]."""
     growth = float(np.min((high - low) / np.array(drawn.size)))
     position, whole = ax.bbox.frozen(), np.array(ax.figure.bbox.size)
@@ -141,7 +141,7 @@ def _drawn_part(ax: Axes3D) -> Bbox:
     return Bbox.union([box, *(label for label in labels if label is not None)])
 
 
-def _view(edges: np.ndarray) -> tuple[float, float]:
+def _view(edges: Array) -> tuple[float, float]:
     """From where to look at a path with these edges: what is longer of x and y goes across the picture."""
     thin = int(np.argmin(edges))
     elevation, direction = _PLANE_VIEWS[thin] if edges[thin] < _THINNEST / 2 else _VIEW
@@ -171,7 +171,7 @@ class ObstacleBox:
     colour = _COLOUR
 
     @property
-    def corners(self) -> np.ndarray:
+    def corners(self) -> Array:
         """All corners [m], (8, 3)."""
         signs = np.array(list(product((-0.5, 0.5), repeat=3)))
         return np.array(self.center) + signs * np.array(self.size)
@@ -264,7 +264,7 @@ def draw_path(
 plot_path = into_file(draw_path)
 
 
-def _way(run: Run, point: str, span: Span) -> np.ndarray:
+def _way(run: Run, point: str, span: Span) -> Array:
     """Coordinates of the points to draw [m], (3, n)."""
     missing = [point + end for end in _COORDINATES if point + end not in run]
     if missing:
@@ -299,10 +299,10 @@ def find_followed_path(run: Run) -> PathSignals | None:
 class _Deviation:
     """Where a point should be, and how far it is off across its path, at times [s]: (3, n) [m], distance (n,) [m]."""
 
-    time: np.ndarray
-    path: np.ndarray
-    across: np.ndarray
-    distance: np.ndarray
+    time: Array
+    path: Array
+    across: Array
+    distance: Array
 
 
 def _read_deviation(run: Run, point: str, span: Span) -> _Deviation | None:
@@ -344,7 +344,7 @@ def _describe_deviation(one: _Deviation | None, factor: float) -> str:
     return largest if factor == 1 else f"{largest}; deviation drawn at {factor:g} times its size"
 
 
-def _draw_way(ax: Axes3D, point: str, way: np.ndarray, floor: float, look: dict[str, Any]) -> None:
+def _draw_way(ax: Axes3D, point: str, way: Array, floor: float, look: dict[str, Any]) -> None:
     """The way and its shadow; both [unit of the axes]."""
     shadow = np.full(way.shape[1], floor)
     ax.plot(way[0], way[1], shadow, color=look["color"], linewidth=0.8, alpha=0.3, gid="shadow")

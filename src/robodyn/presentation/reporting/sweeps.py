@@ -11,7 +11,7 @@ import numpy as np
 
 from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.analysis.sweeps.uncertainty import find_yield
-from robodyn.base import show_quantities, show_quantity, with_unit
+from robodyn.base import Array, show_quantities, show_quantity, with_unit
 
 from .displays import Display, DisplayFigure, DisplayLines, Part, Table, shows
 from .figures import (
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _SIZE, _FOOT = 7.0, 0.02
 
 
-def _groups(table: RunTable) -> Iterator[tuple[str, str, np.ndarray]]:
+def _groups(table: RunTable) -> Iterator[tuple[str, str, Array]]:
     """Name, marker and runs of those that failed, were unstable or are suspect, where there are any."""
     failed = ~(table.done | table.unstable | table.suspect)
     for name, marker, runs in (
@@ -58,7 +58,7 @@ def count_outcomes(table: RunTable) -> list[str]:
     return [f"{int(runs.sum())} {name}" for name, _, runs in _groups(table)]
 
 
-def mark_outcomes(ax: Axes, table: RunTable, x: np.ndarray, y: np.ndarray) -> None:
+def mark_outcomes(ax: Axes, table: RunTable, x: Array, y: Array) -> None:
     """A cross for each run that failed, a triangle for an unstable one, at the foot of the picture where it has no
     value, a ring for each suspect."""
     for name, marker, runs in _groups(table):
@@ -193,7 +193,7 @@ def _edges(table: RunTable, answer: Yield) -> list[float] | int:
     return (answer.limit + width * np.arange(-below, above + 1)).tolist()
 
 
-def _stack(ax: Axes, values: np.ndarray, good: np.ndarray, label: str, bins: list[float] | int = BINS) -> None:
+def _stack(ax: Axes, values: Array, good: Array, label: str, bins: list[float] | int = BINS) -> None:
     finite = np.isfinite(values)
     parts = [values[finite & good], values[finite & ~good]]
     look: dict[str, Any] = {"color": (_KEPT, _BROKEN), "edgecolor": "white", "linewidth": 0.3}
@@ -385,7 +385,7 @@ def rank_influences(table: SweepTable, measure: str) -> list[tuple[str, float]]:
     return sorted(found, key=lambda row: -abs(row[1]))
 
 
-def _finite(values: np.ndarray) -> np.ndarray:
+def _finite(values: Array) -> Array:
     return values[np.isfinite(values)]
 
 

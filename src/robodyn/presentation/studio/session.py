@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.key_results import key_results, path_limit
-from robodyn.base import Flaw, ModelError, choose_first
+from robodyn.base import Array, Flaw, ModelError, choose_first
 from robodyn.computation.results import OutcomeKind, Run, compare
 from robodyn.description.catalog import list_scenarios
 from robodyn.description.files.starters import write_starter
@@ -68,7 +68,7 @@ def encode_frame(header: Plain, run: Run, names: Sequence[str]) -> bytes:
     return _join(json.dumps(make_finite(header), allow_nan=False).encode(), arrays)
 
 
-def _join(header: bytes, arrays: Sequence[np.ndarray]) -> bytes:
+def _join(header: bytes, arrays: Sequence[Array]) -> bytes:
     parts = [struct.pack("<II", len(header), 0), _filled(header)]
     return b"".join([*parts, *(_filled(array.tobytes()) for array in arrays)])
 

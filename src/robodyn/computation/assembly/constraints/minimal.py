@@ -26,7 +26,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from robodyn.base import FlawList, nearest
+from robodyn.base import Array, FlawList, nearest
 from robodyn.base.symbolic import to_column
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly.declarations import Ending, Guard, MemoryInfo
@@ -221,7 +221,7 @@ def _choose(system: System, h: ca.SX) -> tuple[int, ...]:
     return dependent
 
 
-def _take_largest(flaws: FlawList, H: np.ndarray, rank: int) -> tuple[int, ...]:
+def _take_largest(flaws: FlawList, H: Array, rank: int) -> tuple[int, ...]:
     from scipy.linalg import qr
 
     # Pivoting takes the joints whose gradients are largest: these can be solved for.
@@ -231,7 +231,7 @@ def _take_largest(flaws: FlawList, H: np.ndarray, rank: int) -> tuple[int, ...]:
     return tuple(sorted(int(j) for j in order[:rank]))
 
 
-def _take_named(flaws: FlawList, joints: list[str], named: Sequence[str], H: np.ndarray, rank: int) -> tuple[int, ...]:
+def _take_named(flaws: FlawList, joints: list[str], named: Sequence[str], H: Array, rank: int) -> tuple[int, ...]:
     path, free = "constraint_method.independent", H.shape[1] - rank
     dependent = tuple(k for k, joint in enumerate(joints) if joint not in named)
     unknown = [name for name in named if name not in joints]
@@ -248,14 +248,14 @@ def _take_named(flaws: FlawList, joints: list[str], named: Sequence[str], H: np.
     return dependent
 
 
-def _gradients_at_start(system: System, h: ca.SX) -> np.ndarray:
+def _gradients_at_start(system: System, h: ca.SX) -> Array:
     """H by the velocities where the constraints are met, nearest to the start values."""
     n = system.n_q
     start, delayed, memory, parameters = system.described
     H = ca.jacobian(h, system.q)
     function = spell_out(ca.Function("h", [*system.symbols], [h, H, H @ system.N]))
 
-    def evaluate(position: np.ndarray) -> Evaluated:
+    def evaluate(position: Array) -> Evaluated:
         values = function(0.0, np.concatenate([position, start[n:]]), delayed, memory, parameters)
         return to_arrays(values)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base import FlawList, limit_step, solve_newton
+from robodyn.base import Array, FlawList, limit_step, solve_newton
 from robodyn.base.symbolic import to_column, where
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly.contribution import Contribution, define_signal, merge
@@ -49,7 +49,7 @@ ELSEWHERE = 0.1
 """How far from the start the second position is looked for [rad, or lengths of the machine]."""
 
 
-Evaluated = tuple[np.ndarray, np.ndarray, np.ndarray]
+Evaluated = tuple[Array, Array, Array]
 """Residuals, their gradients by the positions, and those of their rates by the velocities."""
 
 
@@ -70,8 +70,8 @@ class Redundancy:
     idle: tuple[str, ...] = ()
     undetermined: tuple[str, ...] = ()
     spare: int = 0
-    null_forces: Mapping[str, np.ndarray] = EMPTY
-    somewhere: np.ndarray | None = None
+    null_forces: Mapping[str, Array] = EMPTY
+    somewhere: Array | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -177,7 +177,7 @@ def _why_blind(constraint: Constraint) -> tuple[str, str]:
     return "is rotated by 180 deg at the start", "change its rotation, or start elsewhere"
 
 
-def _numeric(motion: Motion, equations: Sequence[ConstraintEquation]) -> Callable[[np.ndarray], Evaluated]:
+def _numeric(motion: Motion, equations: Sequence[ConstraintEquation]) -> Callable[[Array], Evaluated]:
     """Residuals at a position, at time zero; a prescribed coordinate is where it should be.
 
     Lengths, of positions and residuals, are parts of that of the machine.
@@ -193,7 +193,7 @@ def _numeric(motion: Motion, equations: Sequence[ConstraintEquation]) -> Callabl
 
     by_q, by_v, rows_of = motion.scales, motion.speed_scales, _sizes(motion, equations)
 
-    def evaluate(q: np.ndarray) -> Evaluated:
+    def evaluate(q: Array) -> Evaluated:
         results: Any = function(q * by_q, 0.0, numbers)
         h, by_positions, gradients = to_arrays(results)
         return h / rows_of, by_positions * by_q / rows_of[:, None], gradients * by_v / rows_of[:, None]
@@ -201,7 +201,7 @@ def _numeric(motion: Motion, equations: Sequence[ConstraintEquation]) -> Callabl
     return evaluate
 
 
-def _sizes(motion: Motion, equations: Sequence[ConstraintEquation]) -> np.ndarray:
+def _sizes(motion: Motion, equations: Sequence[ConstraintEquation]) -> Array:
     """Of residuals: that of the machine where a force keeps them, 1 rad where a torque does, (k,)."""
     return np.array([motion.context.size.length if e.unit == "N" else 1.0 for e in equations])
 
@@ -214,10 +214,10 @@ def to_arrays(matrices: Sequence[ca.DM]) -> Evaluated:
     return h.ravel(), by_positions, gradients
 
 
-def close(evaluate: Callable[[np.ndarray], Evaluated], q: np.ndarray, steps: int = 60) -> tuple[np.ndarray, float]:
+def close(evaluate: Callable[[Array], Evaluated], q: Array, steps: int = 60) -> tuple[Array, float]:
     """The position nearest to q at which the equations are met, by damped Newton; and the residual left."""
 
-    def find_equations(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def find_equations(q: Array) -> tuple[Array, Array]:
         h, H, _ = evaluate(q)
         # Equations without a direction are not met.
         return h if np.all(np.isfinite(H)) else np.full_like(h, np.inf), H
@@ -236,13 +236,13 @@ def close(evaluate: Callable[[np.ndarray], Evaluated], q: np.ndarray, steps: int
     return solution.z, float(np.max(np.abs(solution.residual), initial=0.0))
 
 
-def _idle_rows(H: np.ndarray) -> list[int]:
+def _idle_rows(H: Array) -> list[int]:
     """Rows that no joint has an effect on."""
     sizes = np.linalg.norm(H, axis=1)
     return [k for k, size in enumerate(sizes) if not size > max(NEW * np.max(sizes), ROUNDING)]
 
 
-def _dependent_rows(H: np.ndarray, steady: Sequence[bool]) -> list[int]:
+def _dependent_rows(H: Array, steady: Sequence[bool]) -> list[int]:
     """Rows that are combinations of rows that are steady, and before them if they are steady themselves."""
     basis, size = np.zeros(H.shape), 0
     dependent = []
@@ -259,14 +259,14 @@ def _dependent_rows(H: np.ndarray, steady: Sequence[bool]) -> list[int]:
     return dependent
 
 
-def _same_combinations(gradients: Sequence[np.ndarray], dependent: Sequence[int], idle: Sequence[int]) -> bool:
+def _same_combinations(gradients: Sequence[Array], dependent: Sequence[int], idle: Sequence[int]) -> bool:
     """Whether the equations that follow from others are everywhere the same combinations of these: H_d = C H."""
     used = [k for k in dependent if k not in idle]
     first, *others = (np.linalg.lstsq(np.delete(H, dependent, axis=0).T, H[used].T)[0] for H in gradients)
     return all(np.allclose(first, other, rtol=SAME, atol=SAME) for other in others)
 
 
-def _null_forces(H: np.ndarray) -> np.ndarray:
+def _null_forces(H: Array) -> Array:
     """Forces which move nothing, H^T lam = 0, one column each."""
     # Null space of H^T, its rows scaled so that forces and torques are compared by what they do.
     U, s, _ = np.linalg.svd(H / _row_sizes(H))
@@ -274,13 +274,13 @@ def _null_forces(H: np.ndarray) -> np.ndarray:
     return U[:, rank:] / _row_sizes(H)
 
 
-def _row_sizes(H: np.ndarray) -> np.ndarray:
+def _row_sizes(H: Array) -> Array:
     """Of each gradient, 1 for one that is zero; a column."""
     sizes = np.linalg.norm(H, axis=1)
     return np.where(sizes > NEW * np.max(sizes), sizes, 1.0)[:, None]
 
 
-def _shared_rows(H: np.ndarray) -> list[int]:
+def _shared_rows(H: Array) -> list[int]:
     """Rows whose force is not determined: those that take part in forces which move nothing."""
     parts = np.linalg.norm(_null_forces(H) * _row_sizes(H), axis=1)
     return [k for k, part in enumerate(parts) if part > NEW]

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.base.spatial import perpendicular_to
 from robodyn.base.symbolic import absolute, maximum, sqrt, to_column, where
 from robodyn.computation.assembly.contact.geometry import find_touch
@@ -109,7 +110,7 @@ def _loop_joint(motion: Motion, loop_joint: LoopJoint) -> list[ca.SX]:
     return [*meeting, *turned]
 
 
-def _tilt(axis: ca.SX, R: ca.SX, second: np.ndarray) -> list[ca.SX]:
+def _tilt(axis: ca.SX, R: ca.SX, second: Array) -> list[ca.SX]:
     """Twice the tangent of half the angle between an axis and `R second`, about two directions perpendicular to that.
 
     Unlike its sine it is not zero for axes that point against each other.

@@ -10,6 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.base.spatial import perpendicular_to
 from robodyn.base.symbolic import absolute, clip, logical_and, maximum, sqrt, to_column, where
 from robodyn.base.symbolic.tables import gather, locate
@@ -77,7 +78,7 @@ def _height(field: HeightField, x: ca.SX, y: ca.SX) -> ca.SX:
     return total
 
 
-def _cells(knots: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _cells(knots: Array, values: Array) -> Array:
     """Coefficients (4, n - 1, m) of u = 0..1 in each cell along the first axis of the values (n, m)."""
     h = np.diff(knots)[:, None]
     # Those of the parabolas through each place and its neighbours, at the ends of those beside them, (n, m).

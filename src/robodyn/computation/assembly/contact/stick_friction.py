@@ -10,6 +10,7 @@ from itertools import combinations
 import casadi as ca
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.base.symbolic import absolute, logical_and, maximum, minimum, sign, to_column, where
 from robodyn.computation.assembly.constraints.solution import Constrained
 from robodyn.computation.assembly.contribution import Contribution, StickElement, define, define_signal, merge, watch
@@ -41,7 +42,7 @@ LARGEST_SEARCH = 10
 HeldBy = tuple[tuple[tuple[int, ...], ...], ...]
 
 
-def find_held_joints(G: np.ndarray, always: np.ndarray | None = None) -> HeldBy:
+def find_held_joints(G: Array, always: Array | None = None) -> HeldBy:
     """For each joint the smallest sets of rows of G in whose span its own axis lies: held, they hold the joint.
 
     Args:

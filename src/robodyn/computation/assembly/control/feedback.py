@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from robodyn.base import Flaw, FlawList, ModelError, refuse
+from robodyn.base import Array, Flaw, FlawList, ModelError, refuse
 from robodyn.description.laws import LawInfo
 from robodyn.description.model import Block, Floats
 
@@ -49,9 +49,9 @@ class SampledPlant:
         period, delay: [s].
     """
 
-    F: np.ndarray
-    G: tuple[np.ndarray, ...]
-    C: np.ndarray
+    F: Array
+    G: tuple[Array, ...]
+    C: Array
     period: float
     delay: float
     states: tuple[Variable, ...]
@@ -59,7 +59,7 @@ class SampledPlant:
     outputs: tuple[Variable, ...]
 
     @cached_property
-    def augmented(self) -> tuple[np.ndarray, np.ndarray]:
+    def augmented(self) -> tuple[Array, Array]:
         """A and B of the states followed by the inputs on their way, the latest first: z_{k+1} = A z_k + B u_k."""
         n, m, past = len(self.F), len(self.inputs), len(self.G) - 1
         A, B = np.zeros((n + past * m, n + past * m)), np.zeros((n + past * m, m))
@@ -90,9 +90,9 @@ def sample_plant(model: LinearModel, period: float, delay: float = 0.0) -> Sampl
 
 
 def hold_plant(
-    A: np.ndarray,
-    B: np.ndarray,
-    C: np.ndarray,
+    A: Array,
+    B: Array,
+    C: Array,
     period: float,
     delay: float,
     states: tuple[Variable, ...],
@@ -112,7 +112,7 @@ def hold_plant(
     return SampledPlant(F, (*[np.zeros((n, m))] * whole, *acting), C, period, delay, states, inputs, outputs)
 
 
-def _hold(A: np.ndarray, B: np.ndarray, time: float) -> tuple[np.ndarray, np.ndarray]:
+def _hold(A: Array, B: Array, time: float) -> tuple[Array, Array]:
     """exp(A t), and the integral of exp(A s) B over that time."""
     n, m = B.shape
     rates = np.zeros((n + m, n + m))
@@ -131,7 +131,7 @@ def _hold(A: np.ndarray, B: np.ndarray, time: float) -> tuple[np.ndarray, np.nda
 # (y - C x) has the least variance       noise W of the states, V of the outputs, each sample
 
 
-Weights = Mapping[str, float] | np.ndarray
+Weights = Mapping[str, float] | Array
 HIDDEN = 1e-9
 """Least singular value of [mu - A, B], over the largest, at which a motion can still be controlled."""
 SHOWN = 0.05
@@ -147,9 +147,9 @@ class Regulator:
     """
 
     plant: SampledPlant
-    K: np.ndarray
-    cost: np.ndarray
-    multipliers: np.ndarray
+    K: Array
+    cost: Array
+    multipliers: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,9 +162,9 @@ class Observer:
     """
 
     plant: SampledPlant
-    L: np.ndarray
-    multipliers: np.ndarray
-    covariance: np.ndarray | None = None
+    L: Array
+    multipliers: Array
+    covariance: Array | None = None
 
 
 def design_regulator(plant: SampledPlant, states: Weights, inputs: Weights) -> Regulator:
@@ -227,11 +227,11 @@ def design_observer(plant: SampledPlant, poles: Sequence[complex]) -> Observer:
     return Observer(plant, L, _error_multipliers(plant, L))
 
 
-def _error_multipliers(plant: SampledPlant, L: np.ndarray) -> np.ndarray:
+def _error_multipliers(plant: SampledPlant, L: Array) -> Array:
     return np.linalg.eigvals((np.eye(len(plant.F)) - L @ plant.C) @ plant.F)
 
 
-def _weigh(flaws: FlawList, path: str, weights: Weights, variables: Sequence[Variable]) -> np.ndarray:
+def _weigh(flaws: FlawList, path: str, weights: Weights, variables: Sequence[Variable]) -> Array:
     """A diagonal matrix of weights by name, or the matrix itself."""
     names = [variable.name for variable in variables]
     if not isinstance(weights, Mapping):
@@ -248,7 +248,7 @@ def _check_observed(plant: SampledPlant) -> None:
     _check_reached(plant.F.T, plant.C.T, names, "seen in the outputs", "measure something that shows it")
 
 
-def _check_reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], what: str, remedy: str) -> None:
+def _check_reached(A: Array, B: Array, names: Sequence[str], what: str, remedy: str) -> None:
     """Hautus: where [mu - A, B] loses rank for |mu| >= 1, a motion that does not decay is out of reach.
 
     States are scaled so that A's rows and columns are of like size, and B to one: the force of oil may be 1e9 times its
@@ -270,7 +270,7 @@ def _check_reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], what: str
             refuse("plant", sentence, remedy, "state feedback")
 
 
-def _solve(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, path: str, remedy: str) -> np.ndarray:
+def _solve(A: Array, B: Array, Q: Array, R: Array, path: str, remedy: str) -> Array:
     from scipy.linalg import solve_discrete_are
 
     try:
@@ -354,7 +354,7 @@ def _block(
     return Block(name, law, inputs=inputs, acts=acts, **start)
 
 
-def _rows(matrix: np.ndarray) -> Rows:
+def _rows(matrix: Array) -> Rows:
     return tuple(tuple(float(entry) for entry in row) for row in matrix)
 
 
@@ -444,16 +444,16 @@ def _times(matrix: Rows, column: Sequence[Any]) -> list[Any]:
 # has A, B, C, D alone once finite lines z' = a z + b w, d = c z + e w stand for its delays.
 
 
-Parts: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
+Parts: TypeAlias = tuple[Array, Array, Array]
 
 
 class StateSpace(NamedTuple):
     """x' = A x + B u, y = C x + D u."""
 
-    A: np.ndarray
-    B: np.ndarray
-    C: np.ndarray
-    D: np.ndarray
+    A: Array
+    B: Array
+    C: Array
+    D: Array
 
 
 def approximate_delay(time: float, order: int) -> StateSpace:

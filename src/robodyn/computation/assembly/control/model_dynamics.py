@@ -10,6 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from robodyn.base import Array
 from robodyn.base.symbolic import factor_linear, is_symbolic, to_column
 from robodyn.base.symbolic.tables import call, spell_out
 from robodyn.computation.assembly.tracing import FRICTION_FACTOR
@@ -41,7 +42,7 @@ class ModelFunctions:
     positional: list[int]
     spare: int
     n_v: int
-    numbers: np.ndarray
+    numbers: Array
 
     @property
     def free(self) -> int:
@@ -53,7 +54,7 @@ class ModelFunctions:
         """Whether there are more axes than motions: forces on some only strain the machine."""
         return bool(self.named["drift"].size1_out(0) > self.free)
 
-    def at_rest(self, name: str, q: np.ndarray) -> np.ndarray:
+    def at_rest(self, name: str, q: Array) -> Array:
         """A function's value in a position that is wanted, with the numbers as described."""
         arguments: list[Any] = [0.0, q, np.zeros(self.n_v), self.numbers]
         target = spell_out(self.named["here"])(*arguments, np.zeros(self.named["here"].size1_out(0)))
@@ -64,8 +65,8 @@ class ModelFunctions:
 class Scales:
     """Units of the task's rows and of the axes: 1 rad, or the machine's size [m]."""
 
-    rows: np.ndarray
-    axes: np.ndarray
+    rows: Array
+    axes: Array
 
     def apply(self, J: Any) -> Any:
         """J without units."""

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base import FlawList, ModelError, nearest
+from robodyn.base import Array, FlawList, ModelError, nearest
 from robodyn.base.spatial import (
     Quaternion,
     conjugate,
@@ -449,7 +449,7 @@ def machine_size(system: System) -> float:
     return float(np.linalg.norm(np.ptp(places, axis=0))) or 1.0
 
 
-def point_places(system: System) -> dict[str, np.ndarray]:
+def point_places(system: System) -> dict[str, Array]:
     """Where all points are at the start [m]."""
     mechanism = system.scenario.machine.mechanism
     assert mechanism is not None
@@ -537,7 +537,7 @@ def check_axes(
     return (f"blocks.{block.name}: {what}",) if n < free else ()
 
 
-def _task_mobility(functions: ModelFunctions, q: np.ndarray) -> np.ndarray:
+def _task_mobility(functions: ModelFunctions, q: Array) -> Array:
     """J B J^T = B_y B^-1 B_y^T."""
     mobility, reach = functions.at_rest("mobility", q), functions.at_rest("task_mobility", q)
     strained = functions.is_overactuated
@@ -545,27 +545,27 @@ def _task_mobility(functions: ModelFunctions, q: np.ndarray) -> np.ndarray:
     return reach @ inertia @ reach.T
 
 
-def _can_move(flaws: FlawList, scale: np.ndarray, task: Sequence[str]) -> bool:
+def _can_move(flaws: FlawList, scale: Array, task: Sequence[str]) -> bool:
     """A direction in which nothing moves cannot be controlled."""
     for name in (name for name, mobility in zip(task, scale, strict=True) if mobility <= IMMOBILE * np.max(scale)):
         flaws.add("model.task", f"'{name}' cannot be controlled: no joint moves it", "leave it out")
     return not flaws.found
 
 
-def _say_nowhere(flaws: FlawList, mobility: np.ndarray, scale: np.ndarray) -> None:
+def _say_nowhere(flaws: FlawList, mobility: Array, scale: Array) -> None:
     """What is singular elsewhere too is so not because of the start."""
     root = np.sqrt(scale)
     if np.linalg.eigvalsh((mobility + mobility.T) / 2 / np.outer(root, root))[0] <= SINGULAR:
         flaws.add("model.task", "its directions depend on each other elsewhere too", "leave one of them out")
 
 
-def free_mobilities(functions: ModelFunctions, q: np.ndarray) -> np.ndarray:
+def free_mobilities(functions: ModelFunctions, q: Array) -> Array:
     """What a common mobility is: that of each axis and position of the task without constraints."""
     M, S = (functions.at_rest(name, q) for name in ("free_mass_matrix", "slopes"))
     return np.einsum("ij,ij->i", S, np.linalg.solve(M, S.T).T)
 
 
-def _check_mobile(flaws: FlawList, path: str, mobility: np.ndarray, scale: np.ndarray, names: Sequence[str]) -> None:
+def _check_mobile(flaws: FlawList, path: str, mobility: Array, scale: Array, names: Sequence[str]) -> None:
     """Forces must accelerate every direction."""
     root = np.sqrt(scale)
     if not np.isfinite(mobility).all():
@@ -579,7 +579,7 @@ def _check_mobile(flaws: FlawList, path: str, mobility: np.ndarray, scale: np.nd
     flaws.add(path, what, "start elsewhere, or name others")
 
 
-def name_direction(direction: np.ndarray, names: Sequence[str]) -> str:
+def name_direction(direction: Array, names: Sequence[str]) -> str:
     """Parts of a direction that count, of length 1: `+0.8 tool.position.x -0.6 tool.rotation.z`."""
     parts = zip(np.round(direction / np.linalg.norm(direction), 3), names, strict=True)
     return " ".join(f"{part:+g} {name}" for part, name in parts if abs(part) > SHOWN)

@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base import FlawList, ModelError, nearest
+from robodyn.base import Array, FlawList, ModelError, nearest
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly.system import FREE, System
 from robodyn.description.laws import LawInfo
@@ -100,7 +100,7 @@ def sample_machine(system: System, controller: StateController, commands: Sequen
     return hold_plant(A, B, C, controller.period, controller.delay, states, inputs, outputs)
 
 
-def _concerned(coupled: np.ndarray, driven: np.ndarray, weighed: np.ndarray) -> np.ndarray:
+def _concerned(coupled: Array, driven: Array, weighed: Array) -> Array:
     """Places of the states that a controller has to do with: what its inputs move, what is weighed or measured, and
     all that acts on these. Another machine in the same room is none of it.
 
@@ -135,7 +135,7 @@ class _OperatingPoint:
         slopes = ca.densify(ca.jacobian(self.function(t, x, d, m, p), by))
         self.jacobian = ca.Function("slopes", [t, x, d, m, p], [slopes])
 
-    def _call(self, function: ca.Function, x: np.ndarray, u: np.ndarray) -> np.ndarray:
+    def _call(self, function: ca.Function, x: Array, u: Array) -> Array:
         m, d = self.m.copy(), np.zeros(self.late)
         m[self.places] = u
         # Delayed signals may depend on others: each round settles at least one more.
@@ -143,26 +143,26 @@ class _OperatingPoint:
             d = np.array(self.function(0.0, x, d, m, self.p), float).ravel()[self.n : self.n + self.late]
         return np.array(function(0.0, x, d, m, self.p), float)
 
-    def values(self, x: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def values(self, x: Array, u: Array) -> tuple[Array, Array]:
         """Rates and outputs."""
         rates, _, outputs = np.split(self._call(self.function, x, u).ravel(), [self.n, self.n + self.late])
         return rates, outputs
 
-    def _parts(self, x: np.ndarray, u: np.ndarray) -> list[Parts]:
+    def _parts(self, x: Array, u: Array) -> list[Parts]:
         """(A, B, E) of the rates, (F, G, H) of what is delayed, (C, D, K) of the outputs."""
         ends = [self.n, self.n + self.late]
         rows = np.split(self._call(self.jacobian, x, u), ends)
         columns = (np.split(part, ends, axis=1) for part in rows)
         return [(of_x, of_u, of_d) for of_x, of_d, of_u in columns]
 
-    def slopes(self, x: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def slopes(self, x: Array, u: Array) -> tuple[Array, Array, Array, Array]:
         """A, B, C, D, with Pade approximations in the place of delays."""
         rates, delayed, outputs = self._parts(x, u)
         if not self.late:
             return rates[0], rates[1], outputs[0], outputs[1]
         return close_lines(rates, delayed, outputs, join_lines(self.times, PADE_ORDER))
 
-    def hold(self, x: np.ndarray) -> np.ndarray:
+    def hold(self, x: Array) -> Array:
         """Commands with which the states change least, by Gauss-Newton; each is looked for where nothing follows it."""
         u = np.zeros(len(self.places))
         for _ in range(ROUNDS):
@@ -173,7 +173,7 @@ class _OperatingPoint:
             u = u - np.linalg.lstsq(B, self.values(x, u)[0], rcond=None)[0]
         return u
 
-    def _search(self, x: np.ndarray, u: np.ndarray, k: int) -> np.ndarray:
+    def _search(self, x: Array, u: Array, k: int) -> Array:
         """Of commands of all sizes that in the place of one with which the states change least; the same if none is."""
         tried = np.concatenate([[0.0], SIZES, -SIZES])
         rows = [np.where(np.arange(len(u)) == k, size + u[k], u) for size in tried]

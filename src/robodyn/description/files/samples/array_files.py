@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import parse_unit, split_heading
+from robodyn.base import Array, parse_unit, split_heading
 from robodyn.base.untrusted import MEGABYTE, Unreadable, read_archive, read_array, read_bytes
 
-from .text_tables import FileColumns, Floats
+from .text_tables import FileColumns
 
 MOST_BYTES = 512 * MEGABYTE
 HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -96,7 +96,7 @@ def _as_columns(arrays: Mapping[str, Any]) -> FileColumns:
     numeric = {name: np.squeeze(a) for name, a in arrays.items() if np.asarray(a).dtype.kind in "biuf"}
     n = max((a.shape[0] for a in numeric.values() if 1 <= a.ndim <= 2), default=0)
     n = max(n, max((a.shape[1] for a in numeric.values() if a.ndim == 2), default=0))
-    values: dict[str, Floats] = {}
+    values: dict[str, Array] = {}
     units, left = {}, [name for name in arrays if name not in numeric]
     for heading, array in numeric.items():
         name, unit = split_heading(heading)

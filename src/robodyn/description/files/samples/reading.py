@@ -9,7 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Flaw, FlawList, ModelError, UnitError, UnitOfMeasure, known_unit, nearest, parse_unit, refuse
+from robodyn.base import (
+    Array,
+    Flaw,
+    FlawList,
+    ModelError,
+    UnitError,
+    UnitOfMeasure,
+    known_unit,
+    nearest,
+    parse_unit,
+    refuse,
+)
 from robodyn.base.records import dataclass
 from robodyn.base.untrusted import DAMAGE, Unreadable
 from robodyn.description.files.table import TomlTable, load_toml
@@ -17,7 +28,7 @@ from robodyn.description.files.units import split_quantity
 
 from .array_files import read_bag, read_matlab, read_mcap, read_numpy, read_parquet
 from .headings import read_heading
-from .text_tables import MOST_FLAWS, FileColumns, Floats, TextFormat, read_text_table
+from .text_tables import MOST_FLAWS, FileColumns, TextFormat, read_text_table
 
 # --------------------------------------------------------------------------------------------------
 # Mapping of measured data: which column is which signal, in which unit, with which sign, offset, delay and gear?
@@ -212,7 +223,7 @@ NEAR_TURN, WITHIN_TURN = 0.15, 0.3
 """How near to a turn a step is one, and the largest other step, by a turn."""
 
 
-def count_turns(values: Floats, turn: float) -> int:
+def count_turns(values: Array, turn: float) -> int:
     """How often an angle begins again: steps of about a turn within a range of one, all others small."""
     y = values[np.isfinite(values)]
     steps = np.abs(np.diff(y))
@@ -222,7 +233,7 @@ def count_turns(values: Floats, turn: float) -> int:
     return int(jumps.sum())
 
 
-def unwrap(values: Floats, turn: float) -> Floats:
+def unwrap(values: Array, turn: float) -> Array:
     """An angle that goes on where it began again."""
     found, there = values.copy(), np.isfinite(values)
     found[there] = np.unwrap(values[there], period=turn)
@@ -247,7 +258,7 @@ LATEST = 1e11
 """Seconds since 1970 that no measurement has: times beyond are in ms, us or ns."""
 
 
-def read_time(columns: FileColumns, mapping: DataMapping, flaws: FlawList) -> tuple[FileColumns, Floats]:
+def read_time(columns: FileColumns, mapping: DataMapping, flaws: FlawList) -> tuple[FileColumns, Array]:
     """The rows with a usable time, and their times [s]."""
     given = mapping.time
     if given.rate is not None:
@@ -279,7 +290,7 @@ def time_column(columns: FileColumns, mapping: DataMapping) -> str:
     return mapping.time.column or next(iter(usual), "time")
 
 
-def _find_times(columns: FileColumns, mapping: DataMapping, flaws: FlawList) -> tuple[Floats | None, str]:
+def _find_times(columns: FileColumns, mapping: DataMapping, flaws: FlawList) -> tuple[Array | None, str]:
     name = time_column(columns, mapping)
     if columns.stamps is not None and mapping.time.column is None:
         return columns.stamps, "time"
@@ -299,7 +310,7 @@ def _find_times(columns: FileColumns, mapping: DataMapping, flaws: FlawList) -> 
     return time * unit.factor, name
 
 
-def _rising(columns: FileColumns, time: Floats, name: str, drop: bool, flaws: FlawList) -> tuple[FileColumns, Floats]:
+def _rising(columns: FileColumns, time: Array, name: str, drop: bool, flaws: FlawList) -> tuple[FileColumns, Array]:
     """Rows whose time is not before an earlier one (equal ones are a jump); others are flaws, or left out if wished."""
     present = np.isfinite(time)
     latest = np.maximum.accumulate(np.where(present, time, -np.inf))
@@ -328,7 +339,7 @@ LOOK = np.arange(5)
 """Rows on both sides of a long step by which one tells whether the clock catches up."""
 
 
-def even_times(time: Floats) -> Floats:
+def even_times(time: Array) -> Array:
     """Times of an even clock: the straight line through them by their tick numbers, missing rows counted.
 
     t_k = t_0 + n_k T,   n_k - n_(k-1) - 1 rows are missing where those behind a long step stay late
@@ -360,8 +371,8 @@ EXTRAS = {"pyarrow": "export", "h5py": "logs", "mcap": "logs", "rosbags": "logs"
 class Samples:
     """Times [s] and values (n, signals) in SI, nan where one is missing; what they are, and what was done to them."""
 
-    time: Floats
-    values: Floats
+    time: Array
+    values: Array
     names: tuple[str, ...]
     units: tuple[str, ...]
     signals: tuple[SignalMapping, ...] = ()
@@ -385,7 +396,7 @@ def read_samples(path: str | Path, mapping: DataMapping | None = None) -> Sample
     )  # fmt: skip
 
 
-def _at_times(other: Samples, time: Floats) -> Floats:
+def _at_times(other: Samples, time: Array) -> Array:
     if np.array_equal(other.time, time):
         return other.values
     return np.column_stack([np.interp(time, other.time, column, np.nan, np.nan) for column in other.values.T])
@@ -473,7 +484,7 @@ def _own_names(columns: FileColumns, mapping: DataMapping) -> list[SignalMapping
     return [SignalMapping(name, name) for name in columns.values if name != time]
 
 
-def _convert_column(columns: FileColumns, time: Floats, signal: SignalMapping, flaws: FlawList) -> tuple[Floats, str]:
+def _convert_column(columns: FileColumns, time: Array, signal: SignalMapping, flaws: FlawList) -> tuple[Array, str]:
     """Values in SI by the mapping, and their unit."""
     own = [columns.units.get(column, "") for column in signal.sources]
     written = own[0] if signal.unit is None else signal.unit

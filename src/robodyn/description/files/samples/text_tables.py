@@ -9,9 +9,8 @@ from dataclasses import field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from robodyn.base import Flaw, FlawList, ModelError, known_unit, refuse, split_heading
+from robodyn.base import Array, Flaw, FlawList, ModelError, known_unit, refuse, split_heading
 from robodyn.base.records import dataclass
 from robodyn.base.untrusted import MEGABYTE, read_bytes
 
@@ -19,7 +18,6 @@ from robodyn.base.untrusted import MEGABYTE, read_bytes
 # Columns of a file as they stand there: numbers, units, and where each row is found, before anything is converted.
 
 
-Floats = NDArray[np.float64]
 
 MOST_FLAWS = 20
 """A file of another kind is wrong in every cell: this many are reported."""
@@ -38,11 +36,11 @@ class FileColumns:
         texts: columns of words that were asked for.
     """
 
-    values: Mapping[str, Floats]
+    values: Mapping[str, Array]
     units: Mapping[str, str] = field(default_factory=dict)
-    places: np.ndarray | None = None
+    places: Array | None = None
     word: str = "row"
-    stamps: Floats | None = None
+    stamps: Array | None = None
     topic: str = ""
     notes: tuple[str, ...] = ()
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -51,7 +49,7 @@ class FileColumns:
         """Where a row stands in the file."""
         return f"{self.word} {row + 1 if self.places is None else int(self.places[row])}"
 
-    def rows(self, kept: np.ndarray, *notes: str) -> FileColumns:
+    def rows(self, kept: Array, *notes: str) -> FileColumns:
         """The same columns with some of their rows."""
         places = np.arange(1, kept.size + 1) if self.places is None else self.places
         values = {name: column[kept] for name, column in self.values.items()}
@@ -238,7 +236,7 @@ def _decode(data: bytes) -> tuple[str, list[str]]:
         return data.decode("cp1252", "replace"), ["is not in UTF-8, read as Windows text"]
 
 
-def _read_fast(table: TextTable) -> Floats | None:
+def _read_fast(table: TextTable) -> Array | None:
     """All numbers at once; None where a cell is none, or a line is too short."""
     text = "\n".join(table.lines)
     if '"' in text or (table.comma and "." in text):
@@ -260,7 +258,7 @@ def _read_fast(table: TextTable) -> Floats | None:
     return None if np.isinf(numbers).any() else numbers
 
 
-def _read_slowly(table: TextTable, drop: bool) -> tuple[Floats, np.ndarray]:
+def _read_slowly(table: TextTable, drop: bool) -> tuple[Array, Array]:
     """Cell by cell; what is wrong is reported by line and column, or left out with its line."""
     flaws = FlawList()
     values = np.full((len(table.lines), len(table.numeric)), np.nan)
@@ -277,7 +275,7 @@ def _read_slowly(table: TextTable, drop: bool) -> tuple[Floats, np.ndarray]:
     return values, kept
 
 
-def _read_row(table: TextTable, row: int, values: Floats, flaws: FlawList) -> None:
+def _read_row(table: TextTable, row: int, values: Array, flaws: FlawList) -> None:
     cells, number = table.split(row), table.numbers[row]
     if len(cells) != len(table.names):
         remedy = 'mend it, or [file] bad_rows = "drop" in a mapping leaves it out'
