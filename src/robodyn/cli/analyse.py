@@ -218,10 +218,12 @@ def sheet(
     for path in out:
         refuse_ending("--out", path, ".html", ".pdf")
     if scenario in arm_names():
-        if random or out or band or deviation != "deviation":
-            fault = "of an open arm --set, --seed and --plot have an effect"
-            raise ModelError([Flaw("sheet", "--random, --deviation, --band and --out have none on an arm", fault)])
-        return arm_sheet(load_arm(scenario), read_pairs("set", setting, lambda _, text: text), seed=seed)
+        if random or band or deviation != "deviation":
+            fault = "of an open arm --set, --seed, --out and --plot have an effect"
+            raise ModelError([Flaw("sheet", "--random, --deviation and --band have none on an arm", fault)])
+        figures = arm_sheet(load_arm(scenario), read_pairs("set", setting, lambda _, text: text), seed=seed)
+        write_sheets(figures, "--out", out)
+        return figures
     _refuse_unknown_subject(scenario, arm_names())
     what = load_single(scenario, setting)
     flaws = FlawList()
@@ -284,7 +286,7 @@ def circle(
     return found
 
 
-def write_sheets(found: Sheet | CircleTests, option: str, paths: Sequence[Path]) -> None:
+def write_sheets(found: Sheet | CircleTests | ArmSheet, option: str, paths: Sequence[Path]) -> None:
     """Typeset a sheet into each file."""
     for path in paths:
         from robodyn.presentation.reporting import write_sheet

@@ -258,6 +258,15 @@ def test_the_schema_of_scenario_files_is_printed(invoke, read_json):
     assert {"bodies", "blocks", "solver", "duration"} <= schema["properties"].keys()
 
 
+def test_the_sheet_of_an_open_arm_is_a_page_with_intervals_and_choices(invoke, tmp_path):
+    page = tmp_path / "arm.html"
+    assert invoke("sheet", "so101", "--out", str(page)).exit_code == 0
+    text = page.read_text()
+    for words in ("Performance by ISO 9283", "5 ... 95 %", "servo_gain", "Known: of a single servo", "data:image/png"):
+        assert words in text
+    assert "--band have none on an arm" in invoke("sheet", "so101", "--band", "1 mm").stderr
+
+
 def test_a_sheet_of_nothing_known_suggests_open_arms_too(invoke):
     done = invoke("sheet", "so1")
     assert done.exit_code == 2

@@ -182,3 +182,24 @@ def test_temperatures_out_of_reach_of_the_laws_are_refused(ambient, start, keys)
     with pytest.raises(rd.ModelError) as error:
         endurance_of([find_drive("STS3215-C018")], 2.0, ambient, start)
     assert [flaw.path for flaw in error.value.flaws] == keys
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ("speeds = [0, nan]\ntorques = [20, -5]", ("speeds[1]: must be 0 or a positive", "torques[1]: must be 0 or a")),
+        ("speeds = [0, 10]\ntorques = [40, 5]", ("torques: reach 40, above peak_torque of 20",)),
+        ("winding_limit = 100", ("winding_limit: is 100 K, -173 deg C", "such as 373.15")),
+    ],
+)
+def test_curves_and_limits_that_no_drive_has_are_refused(numbers, said, tmp_path):
+    head = '["My-9"]\nfamily = "planetary"\nsource = "bench"\nratio = 9\npeak_torque = 20\n'
+    (tmp_path / "own.toml").write_text(head + numbers)
+    with pytest.raises(rd.ModelError) as error:
+        read_library(tmp_path / "own.toml")
+    assert all(words in str(error.value) for words in said)
+
+
+def test_a_torque_that_a_drive_does_not_give_is_refused():
+    with pytest.raises(rd.ModelError, match=r"torque: is 9, STS3215-C018 gives 2.94 at most"):
+        endurance_of([find_drive("sts3215-c018"), find_drive("xm540-w270")], 9.0)

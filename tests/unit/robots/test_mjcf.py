@@ -266,3 +266,37 @@ def test_a_missing_mesh_is_told_where_it_is_looks_and_refused_where_it_gives_ine
     path.write_text(text.replace(inertial, ""))
     with pytest.raises(rd.ModelError, match=r"inertias of meshes that are not there: 'gone.obj' \(line 1\)"):
         rd.import_robot(path)
+
+
+@pytest.mark.parametrize("key", ["damping", "frictionloss", "armature", "stiffness"])
+def test_numbers_that_no_joint_can_have_are_refused(key, tmp_path):
+    """MuJoCo takes negative losses, rotors and springs, and no number for a number."""
+    text = '<worldbody><body><joint name="j" {}="{}"/><geom size="0.1"/></body></worldbody>'
+    assert "joint[j]: " in (said := refusal(tmp_path, text.format(key, -1.0)))
+    assert "must not be negative, is -1" in said
+    assert f"joint[j]@{key}: 'nan' is no finite number" in refusal(tmp_path, text.format(key, "nan"))
+
+
+def test_what_the_file_disables_is_left_out(tmp_path):
+    joint = '<joint name="j" stiffness="2" damping="3" frictionloss="1" range="-1 1"/>'
+    body = f'<body name="b">{joint}<geom size="1"/></body>'
+    rest = '<equality><joint joint1="j"/></equality><actuator><position joint="j" kp="4"/></actuator>'
+    flags = 'spring="disable" damper="disable" constraint="disable" actuation="disable"'
+    model = "<option><flag {}/></option><worldbody>{}</worldbody>{}"
+    robot = read(tmp_path, model.format(flags, body, rest))
+    joint = robot.machine.mechanism.joint("j")
+    assert (joint.damping, joint.friction, joint.lower_limit, robot.machine.blocks) == (None, None, None, ())
+    assert not robot.machine.constraints[0].active
+    assert "is disabled in the file's <option>" in notes(robot, "actuator/position")
+    assert len(read(tmp_path, model.format("", body, rest)).machine.blocks) > 1
+
+
+def test_a_floor_that_stops_nothing_and_curved_tendons_are_said(tmp_path):
+    floor = '<geom type="plane" size="1 1 1" {}/>'
+    tendon = '<tendon><fixed name="t" stiffness="3 1 1" damping=".1 .3"><joint joint="j" coef="1"/></fixed></tendon>'
+    model = f"<worldbody>{floor}{BODY.format('')}</worldbody>{tendon}"
+    choices = " ".join(read(tmp_path, model.format("")).sheet.choices)
+    assert "nothing stops a body at the world's shapes" in choices
+    assert "stiffness and damping with a nonlinear part" in choices
+    untouched = model.format('contype="0" conaffinity="0"')
+    assert "nothing stops" not in " ".join(read(tmp_path, untouched).sheet.choices)

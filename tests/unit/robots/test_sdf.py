@@ -169,3 +169,44 @@ def test_inertia_that_gazebo_would_make_of_collisions_is_a_choice(tmp_path):
     path = tmp_path / "robot.sdf"
     path.write_text('<sdf version="1.12"><model name="m"><link name="a"><inertial auto="true"/></link></model></sdf>')
     assert any("of its collisions" in choice for choice in rd.import_robot(path).sheet.choices)
+
+
+def test_looks_and_inertias_stand_in_the_frames_that_they_name(tmp_path):
+    frame = '<frame name="f"><pose>0 0 1 0 0 1.5707963267948966</pose></frame>'
+    box = "<geometry><box><size>1 1 1</size></box></geometry>"
+    visual = f'<visual name="v"><pose relative_to="f">1 0 0 0 0 0</pose>{box}</visual>'
+    link = LINK.format("b", f"<pose>5 0 0 0 0 0</pose>{visual}")
+    link = link.replace("<inertial>", '<inertial><pose relative_to="f">2 0 0 0 0 0</pose>')
+    robot = read(tmp_path, frame, link, LINK.format("a", ""), joint("j", "a", "b"), base="fixed")
+    body = robot.machine.mechanism.body("b")
+    assert np.allclose(body.looks[0].origin, (-5, 1, 1))
+    assert np.allclose(body.com, (-5, 2, 1))
+
+
+def test_a_static_model_stands_still_whatever_its_joints_are(tmp_path):
+    static = "<static>True</static>"
+    robot = read(tmp_path, static, LINK.format("a", ""), LINK.format("b", ""), joint("j", "a", "b"))
+    assert robot.machine.mechanism.joint("j").kind == "fixed"
+    assert any("its model is static" in choice for choice in robot.sheet.choices)
+
+
+def test_words_and_versions_that_sdf_has_not_are_refused(tmp_path):
+    """Degrees in capitals are degrees; rotations of another format, and versions of another kind, are no guess."""
+    pose = "<pose {}>0 0 0 0 0 90</pose>"
+    parts = [LINK.format("a", ""), joint("j", "a", "b"), joint("k", "world", "a", kind="fixed")]
+    turned = read(tmp_path, LINK.format("b", pose.format('degrees="True"')), *parts).machine.mechanism.joint("j")
+    assert np.allclose(turned.rotation, ((0, -1, 0), (1, 0, 0), (0, 0, 1)))
+    assert "'yes' is neither true nor false" in flaws(tmp_path, LINK.format("b", pose.format('degrees="yes"')), *parts)
+    wrong = LINK.format("b", pose.format('rotation_format="quat_wxyz"'))
+    assert "'quat_wxyz' is unknown (known: euler_rpy, quat_xyzw)" in flaws(tmp_path, wrong, *parts)
+    path = tmp_path / "new.sdf"
+    path.write_text(f'<sdf version="2.0"><model name="m">{LINK.format("a", "")}</model></sdf>')
+    with pytest.raises(rd.ModelError, match="'2.0' is unknown"):
+        rd.import_robot(path)
+
+
+def test_a_screw_of_earlier_versions_has_turns_a_metre(tmp_path):
+    """thread_pitch = -2 pi / screw_thread_pitch."""
+    thread = joint("j", "a", "b", kind="screw").replace("<axis>", "<thread_pitch>-200</thread_pitch><axis>")
+    robot = read(tmp_path, LINK.format("a", ""), LINK.format("b", ""), thread, base="fixed")
+    assert robot.machine.mechanism.joint("j").pitch == pytest.approx(0.005)

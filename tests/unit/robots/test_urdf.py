@@ -236,3 +236,9 @@ def test_problems_of_every_kind_are_told_at_once(tmp_path):
     choices = " ".join(str(choice) for choice in rd.import_robot(path).sheet.choices)
     assert "link[light]/inertial/inertia: has inertia without a mass" in choices
     assert "link[base]: the root link stands on the ground" in choices
+
+
+def test_numbers_of_an_inertia_that_are_not_there_are_said(tmp_path):
+    lacking = '<robot name="r"><link name="a"><inertial><mass/><inertia ixx="1" iyy="1"/></inertial></link></robot>'
+    choices = " ".join(read(tmp_path, lacking).sheet.choices)
+    assert "has no value and no ixy and no ixz and no iyz and no izz: taken as 0" in choices

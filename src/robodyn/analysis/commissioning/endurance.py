@@ -20,14 +20,14 @@ from robodyn.computation.simulation import simulate
 from robodyn.description.laws.drives import REFERENCE, motor_heat
 from robodyn.description.model import Block, Scenario
 
-from .library import NamedDrive
+from .library import ZERO, NamedDrive
 
 LOADS = 24
 """Points of a curve."""
 LASTING = 12.0
 """Time constants of the housing after which a drive is as warm as it gets."""
-ZERO, COLDEST = 273.15, 73.15
-"""Of deg C, and the lowest temperature at which resistances still follow the law [K]."""
+COLDEST = 73.15
+"""The lowest temperature at which resistances still follow the law [K]."""
 HEAT = ("resistance", "winding_resistance", "housing_resistance", "winding_time", "housing_time")
 
 
@@ -166,8 +166,10 @@ def endurance_of(
     flaws.add_unless_positive(torque=torque)
     start = ambient if start is None else start
     paths = [path_of(drive, ambient, start) for drive in drives]
-    for path in paths:
+    for path, drive in zip(paths, drives, strict=True):
         path.check(flaws)
+        if torque is not None and torque > drive["peak_torque"]:
+            flaws.add("torque", f"is {torque:g}, {drive.name} gives {drive['peak_torque']:g} at most", "ask for less")
     flaws.raise_if_any("endurance")
     held = []
     for drive, path in zip(drives, paths, strict=True):

@@ -105,6 +105,11 @@ class Actuator(DriveNumbers, kw_only=True):
             least, most = getattr(self, rated), getattr(self, peak)
             if least is not None and most is not None and least > most:
                 flaws.add(rated, f"is {least:g}, above {peak} of {most:g}", "swap them, or correct one")
+        for key in ("winding_limit", "housing_limit"):
+            limit = getattr(self, key)
+            if limit is not None and limit <= REFERENCE:
+                what = f"is {limit:g} K, {limit - ZERO:.0f} deg C: it would trip in a cool room"
+                flaws.add(key, what, f"say a temperature in K, such as {limit + ZERO:g}")
         if self.torque_constant is not None and self.peak_current is not None:
             efficiency = self.peak_torque / (self.ratio * self.torque_constant * self.peak_current)
             if not 0.2 < efficiency < 1.1:
@@ -122,6 +127,13 @@ class Actuator(DriveNumbers, kw_only=True):
         if len(self.speeds) != len(self.torques) or len(self.speeds) < 2:
             flaws.add("torques", f"are {len(self.torques)} of {len(self.speeds)} speeds", "give as many, two at least")
             return
+        for key, values in (("speeds", self.speeds), ("torques", self.torques)):
+            for k, value in enumerate(values):
+                if not 0.0 <= value < math.inf:
+                    flaws.add(f"{key}[{k}]", f"must be 0 or a positive number, is {value:g}")
+        if max(self.torques) > self.peak_torque:
+            what = f"reach {max(self.torques):g}, above peak_torque of {self.peak_torque:g}"
+            flaws.add("torques", what, "correct one of them")
         for k in range(1, len(self.speeds)):
             if self.speeds[k] <= self.speeds[k - 1]:
                 what = f"must rise, but {self.speeds[k]:g} follows {self.speeds[k - 1]:g}"
@@ -144,6 +156,8 @@ class Actuator(DriveNumbers, kw_only=True):
 # --------------------------------------------------------------------------------------------------
 # Rules of thumb: how is a number estimated that nobody has published?
 
+ZERO = 273.15
+"""0 deg C [K]."""
 RULES, IMPERFECTIONS = "rules", "imperfections"
 """Tables of `rules.toml`: of all drives, and what `errors = "typical"` adds to one."""
 

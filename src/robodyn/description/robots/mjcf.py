@@ -144,10 +144,32 @@ def compile_model(file: Path, root: XmlElement) -> Any:
         raise Unreadable(f"{REFUSED}{str(error).strip()}") from error
     finally:
         mujoco.set_mju_user_warning(previous)
+    switch_off(models[0])
     if any(np.any(getattr(models[0], table) != getattr(models[-1], table)) for table in MASSES):
         lines = ", ".join(f"'{name}' (line {line})" for name, line in missing.items())
         raise Unreadable(f"makes inertias of meshes that are not there: {lines}; put them there")
     return models[0]
+
+
+def switch_off(model: Any) -> None:
+    """Take out of a model what its <flag> disables; actuators that are disabled stay, for the reader to tell."""
+    import mujoco
+
+    tables = {
+        "SPRING": ("jnt_stiffness", "jnt_stiffnesspoly", "tendon_stiffness", "tendon_stiffnesspoly"),
+        "DAMPER": ("dof_damping", "dof_dampingpoly", "tendon_damping", "tendon_dampingpoly"),
+        "FRICTIONLOSS": ("dof_frictionloss", "tendon_frictionloss"),
+        "LIMIT": ("jnt_limited", "tendon_limited"),
+        "EQUALITY": ("eq_active0",),
+        "CLAMPCTRL": ("actuator_ctrllimited",),
+    }
+    for flag, names in tables.items():
+        bit = getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}", 0)
+        if flag in ("FRICTIONLOSS", "LIMIT", "EQUALITY"):
+            bit |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+        for name in names if model.opt.disableflags & bit else ():
+            if hasattr(model, name):
+                getattr(model, name)[:] = 0
 
 
 def find_refused(message: str, root: XmlElement, compiled: Callable[[float, str], Any]) -> FlawList:
@@ -301,7 +323,7 @@ JOINT, SITE = 1, 3
 """Types of what a tendon goes along."""
 KINDS = {FREE: "free", BALL: "ball", SLIDE: "prismatic", HINGE: "revolute"}
 LOST = "is not used: only joints along or about one axis have it in robodyn"
-CURVED = "has a nonlinear part, which is not used; laws of your own can say it"
+CURVED = "with a nonlinear part, which is not used; laws of your own can say it"
 EXACT = "held exactly, where MuJoCo's constraint gives way a little"
 COMMAND = "`{name}_command.constant` is its command, {value:g}: name a signal in its place to control it"
 POSITION, RATE, FORWARD, VOLTAGE = 1, 2, 4, 8
@@ -319,6 +341,13 @@ def read_mjcf(root: XmlElement, file: Path, meshes: MeshFiles) -> RobotDraft:
         Unreadable, OSError: where it cannot be read, or MuJoCo refuses it.
     """
     load_includes(root, file, meshes)
+    flaws = FlawList()
+    for element in root.walk():
+        for key, value in element.attributes.items():
+            # MuJoCo takes no number for a number.
+            if key != "name" and "nan" in value.lower().split():
+                flaws.add(f"{element.place}@{key}", f"'{value[:80]}' is no finite number")
+    flaws.raise_if_any()
     reader = MjcfReader(root, compile_model(file, root), meshes)
     draft = reader.read()
     account(root)
@@ -347,7 +376,8 @@ class MjcfReader:
     def read(self) -> RobotDraft:
         import mujoco
 
-        disabled = self.model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
+        bits = mujoco.mjtDisableBit
+        disabled = self.model.opt.disableflags & bits.mjDSBL_GRAVITY
         self.draft.gravity = (0.0, 0.0, 0.0) if disabled else as_floats(self.model.opt.gravity)
         for body in range(1, self.model.nbody):
             self.read_body(body)
@@ -355,6 +385,11 @@ class MjcfReader:
             body = int(self.model.site_bodyid[site])
             self.sites[site] = self.point(self.name("site", site), body, np.array(self.model.site_pos[site]))
         self.read_parts()
+        touchable = self.model.geom_contype | self.model.geom_conaffinity
+        bits = mujoco.mjtDisableBit
+        off = self.model.opt.disableflags & (bits.mjDSBL_CONTACT | bits.mjDSBL_CONSTRAINT)
+        if not off and self.model.nbody > 1 and np.any(touchable[self.model.geom_bodyid == 0]):
+            self.root.mark(CHOICE, "nothing stops a body at the world's shapes: say [contacts] in the scenario's file")
         if self.model.nflex:
             what = f"{self.model.nflex} deformable parts are loose masses: their elastic forces are not used"
             self.elements[0].mark(CHOICE, f"{what}; [bodies.NAME.beam] and its like describe flexible bodies")
@@ -517,13 +552,16 @@ class MjcfReader:
         draft.fields["axis"] = as_floats(np.array(model.jnt_axis[number]))
         given = {"damping": damping, "friction": friction, "armature": armature}
         draft.fields |= {key: value for key, value in given.items() if value > 0.0}
+        for key, value in {**given, "stiffness": stiffness}.items():
+            if value < 0.0:
+                self.draft.flaws.add(draft.element.place, f"{key} must not be negative, is {value:g}")
         if model.jnt_limited[number]:
             lower, upper = (float(end) - zero for end in model.jnt_range[number])
             draft.fields |= {"lower_limit": lower, "upper_limit": upper}
         if model.jnt_actfrclimited[number]:
             draft.fields |= effort_limit(draft.element, model.jnt_actfrcrange[number], "actuatorfrcrange")
         self.yields(draft.element, row_of(model, "jnt_springyield", number), stiffness)
-        if stiffness:
+        if stiffness > 0.0:
             rest = float(model.qpos_spring[int(model.jnt_qposadr[number])]) - zero
             spring = {"stiffness": stiffness} | ({"rest": rest} if rest else {})
             name = self.own_name(f"{draft.name}_spring")
@@ -621,11 +659,17 @@ class MjcfReader:
         if model.tendon_frictionloss[k]:
             element.mark(CHOICE, "its friction is not used: `blocks` with a law of friction on it give one")
         stiffness, damping = float(model.tendon_stiffness[k]), float(model.tendon_damping[k])
+        for key, value in (("stiffness", stiffness), ("damping", damping)):
+            if value < 0.0:
+                self.draft.flaws.add(element.place, f"{key} must not be negative, is {value:g}")
+        curved = [key for key in ("stiffness", "damping") if np.any(row_of(model, f"tendon_{key}poly", k))]
+        if curved:
+            element.mark(CHOICE, f"{' and '.join(curved)} {CURVED}")
         self.yields(element, row_of(model, "tendon_springyield", k), stiffness)
         low, high = map(float, model.tendon_lengthspring[k])
         if low != high and stiffness:
             element.mark(CHOICE, f"its spring is slack from {low:g} to {high:g}: taken at rest at the middle")
-        if stiffness or damping:
+        if max(stiffness, damping) > 0.0:
             values = {"stiffness": stiffness, "damping": damping, "rest": 0.5 * (low + high) - zero}
             block = self.own_name(f"{name}_spring")
             self.add(block, "spring", name, parameters=values)
@@ -700,6 +744,9 @@ class MjcfReader:
         import mujoco
 
         model = self.model
+        off = model.opt.disableactuator >> int(model.actuator_group[k]) & 1
+        if off or model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_ACTUATION:
+            return "is disabled in the file's <option>"
         gain = mujoco.mjtGain(int(model.actuator_gaintype[k])).name.removeprefix("mjGAIN_")
         bias = mujoco.mjtBias(int(model.actuator_biastype[k])).name.removeprefix("mjBIAS_")
         dynamics = mujoco.mjtDyn(int(model.actuator_dyntype[k])).name.removeprefix("mjDYN_")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import radians
 from typing import Any
@@ -27,6 +29,7 @@ from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED,
 
 
 ROTATION = "R = Rz(yaw) Ry(pitch) Rx(roll), p [m]"
+ROTATION_FORMATS = ("euler_rpy", "quat_xyzw")
 MODEL, WORLD = "__model__", "world"
 
 
@@ -54,6 +57,15 @@ def text_of(element: XmlElement | None, tag: str) -> str | None:
     return None if child is None else child.text.strip()
 
 
+def is_true(text: str | None, default: bool, place: str, flaws: FlawList) -> bool:
+    """A word of SDF for yes or no; the default where there is none or a wrong one, which is noted."""
+    answers = {"true": True, "1": True, "false": False, "0": False, "": default}
+    word = (text or "").strip().lower()
+    if word not in answers:
+        flaws.add(place, f"'{word[:80]}' is neither true nor false", "say true or false")
+    return answers.get(word, default)
+
+
 def pose_of(element: XmlElement, flaws: FlawList) -> tuple[Pose, str]:
     """The <pose> of an element, and the name of the frame that it is given in, "" by default."""
     child = element.one("pose")
@@ -61,12 +73,18 @@ def pose_of(element: XmlElement, flaws: FlawList) -> tuple[Pose, str]:
         return Pose.identity(), "" if child is None else child.take("relative_to") or child.take("frame") or ""
     child.mark(CONVERTED, ROTATION)
     relative = child.take("relative_to") or child.take("frame") or ""
-    quaternion = child.take("rotation_format") == "quat_xyzw"
-    degrees = child.take("degrees") in ("true", "1")
+    form = child.take("rotation_format") or "euler_rpy"
+    quaternion = form == "quat_xyzw"
+    degrees = is_true(child.take("degrees"), False, f"{child.place}@degrees", flaws)
+    if form not in ROTATION_FORMATS:
+        flaws.add(f"{child.place}@rotation_format", f"'{form}' is unknown", f"known: {', '.join(ROTATION_FORMATS)}")
+        return Pose.identity(), relative
+    if degrees and quaternion:
+        flaws.add(f"{child.place}@degrees", "a quaternion has none", "leave it out")
     try:
         numbers = read_floats(child.text, 7 if quaternion else 6)
         turn = numbers[3:]
-        if degrees and not quaternion:
+        if degrees:
             turn = [radians(angle) for angle in turn]
         return Pose(rotation_of(turn), np.array(numbers[:3])), relative
     except ValueError as error:
@@ -131,7 +149,8 @@ class SdfLinks(LinkReader):
         return text_floats(element, key, default, self.flaws)
 
     def pose(self, element: XmlElement) -> Pose:
-        return pose_of(element, self.flaws)[0]
+        pose, relative = pose_of(element, self.flaws)
+        return self.frame_in_link(relative) @ pose if relative else pose
 
     def mesh_file(self, shape: XmlElement) -> str:
         uri = shape.one("uri")
@@ -140,9 +159,17 @@ class SdfLinks(LinkReader):
         uri.mark(CONVERTED, "the file's full path")
         return uri.text.strip()
 
-    def read(self, name: str, element: XmlElement, anchor: np.ndarray) -> LinkDraft:
-        """A link; anchor: where our frame stands in the file's."""
+    def read(
+        self, name: str, element: XmlElement, anchor: np.ndarray, frame_in_link: Callable[[str], Pose]
+    ) -> LinkDraft:
+        """A link.
+
+        Args:
+            anchor: where our frame stands in the file's.
+            frame_in_link: where a frame of the model stands in the file's.
+        """
         element.mark(READ)
+        self.frame_in_link = frame_in_link
         link, frame = LinkDraft(name, element), Pose.translation(-anchor)
         inertial = element.one("inertial")
         if inertial is None:
@@ -152,7 +179,7 @@ class SdfLinks(LinkReader):
             tensor, default = inertial.one("inertia"), 1.0
             owners = {"mass": inertial, "ixx": tensor, "iyy": tensor, "izz": tensor}
             lacking = [key for key, owner in owners.items() if owner is None or not owner.all(key)]
-            if inertial.take("auto") in ("1", "true"):
+            if is_true(inertial.take("auto"), False, f"{inertial.place}@auto", self.flaws):
                 default = 0.0
                 what = "Gazebo makes its mass and inertia of its collisions, robodyn does not: those said count, else 0"
                 inertial.mark(CHOICE, f"{what}; give them in `bodies.{name}`", "auto")
@@ -164,7 +191,7 @@ class SdfLinks(LinkReader):
             self.read_inertia(link, tensor, place, "I = R I_file R^T [kg m^2], R of <pose>", default)
         for shape in [*element.all("visual"), *element.all("collision")]:
             self.read_look(link, shape, frame)
-        if text_of(element, "gravity") in ("0", "false"):
+        if not is_true(text_of(element, "gravity"), True, f"{element.place}/gravity", self.flaws):
             element.all("gravity")[0].mark(UNUSED, "gravity acts on all bodies; a load can hold this one")
         return link
 
@@ -215,10 +242,14 @@ class JointReader:
                     inner.drop("only joints along or about one axis have it in robodyn")
             return
         if draft.kind == "screw":
-            pitch = text_floats(draft.element, "screw_thread_pitch", (0.0,), self.flaws)[0]
-            draft.fields["pitch"] = pitch / (2.0 * np.pi)
+            pitch = text_floats(draft.element, "screw_thread_pitch", (0.0,), self.flaws)[0] / (2.0 * np.pi)
             for child in draft.element.all("screw_thread_pitch")[:1]:
                 child.mark(CONVERTED, "m of a turn / (2 pi rad)")
+            turns = text_floats(draft.element, "thread_pitch", (0.0,), self.flaws)[0]
+            if turns and not pitch:
+                pitch = -1.0 / turns
+                draft.element.all("thread_pitch")[0].mark(CONVERTED, "-1 / it [m/rad], as before version 1.10")
+            draft.fields["pitch"] = pitch
         self.limits(draft, part.one("limit"), given)
         dynamics = part.one("dynamics")
         self.links.read_losses(draft, dynamics)
@@ -310,6 +341,8 @@ KINDS = {
     "universal": "universal",
     "screw": "screw",
 }
+NEWEST = "1.12"
+"""Version of SDF whose words are known."""
 MOST_PARTS = 6000
 """Of one file, this project's own choice."""
 REASONS = {
@@ -368,6 +401,8 @@ class SdfReader:
         self.links = SdfLinks(meshes, self.flaws)
         self.joints = JointReader(self.draft, self.links)
         version = root.take("version") or "1.6"
+        if not re.fullmatch(r"1\.\d+", version):
+            self.flaws.add(f"{root.place}@version", f"'{version}' is unknown", f"known: 1.0 to {NEWEST}")
         self.old_axes = version in ("1.0", "1.1", "1.2", "1.3", "1.4")
 
     def read(self) -> RobotDraft:
@@ -409,11 +444,11 @@ class SdfReader:
         Args:
             place: of the model's own frame, or of the one of its frames that it is placed by.
         """
-        model = _Model(prefix, place, Frames(self.flaws))
+        model, before = _Model(prefix, place, Frames(self.flaws)), len(self.draft.joints)
         self.collect(element, "", model)
         if by := element.take("placement_frame", CONVERTED, "X = X_<pose> X_frame^-1"):
             model.place = place @ model.frames.pose(scoped("", by)).inverse()
-        static = text_of(element, "static") in ("1", "true")
+        static = is_true(text_of(element, "static"), False, f"{element.place}/static", self.flaws)
         carriers: dict[str, str] = {}
         for joint in model.joints:
             if joint.child in model.links and joint.element.attributes.get("type") in KINDS:
@@ -423,11 +458,20 @@ class SdfReader:
         for link, carrier in carriers.items():
             model.anchors[link] = (model.frames.pose(link).inverse() @ model.frames.pose(carrier)).p
         for name, link_element in model.links.items():
-            self.draft.links.append(self.links.read(prefix + name, link_element, model.anchors[name]))
+
+            def frame_in_link(frame: str, link: str = name) -> Pose:
+                scope = link[: link.rfind(".") + 1]
+                return model.frames.pose(link).inverse() @ model.frames.pose(scoped(scope, frame))
+
+            self.draft.links.append(self.links.read(prefix + name, link_element, model.anchors[name], frame_in_link))
             if name not in carriers:
                 self.stand(prefix + name, link_element, model.place @ model.frames.pose(name), static)
         for joint in model.joints:
             self.joint(joint, model, joint.name not in carriers.values())
+        # All of a static model stands still, whatever its joints are.
+        for draft in self.draft.joints[before:] if static else ():
+            draft.element.mark(CHOICE, "its model is static: it does not move", "type")
+            draft.fix()
         return model.place
 
     def collect(self, element: XmlElement, scope: str, model: _Model) -> None:
@@ -521,7 +565,8 @@ class SdfReader:
             # The outermost model's own frame has the name "": it must not be taken for none.
             named = source.take("expressed_in")
             within = scoped(joint.scope, named) if named else joint.name
-        if self.old_axes or text_of(part, "use_parent_model_frame") in ("1", "true"):
+        place = f"{joint.element.place}/{tag}/use_parent_model_frame"
+        if self.old_axes or is_true(text_of(part, "use_parent_model_frame"), False, place, self.flaws):
             within = scoped(joint.scope, MODEL)
         return frames.pose(joint.child).R.T @ frames.pose(within).R @ (xyz / size)
 

@@ -16,7 +16,16 @@ from robodyn.base.spatial import Pose, to_rpy
 from robodyn.description.model.body import CapsuleLook, Look
 from robodyn.description.model.joint import GROUND, Joint
 from robodyn.description.robots.building import JointDraft, LinkDraft, MimicDraft, RobotDraft
-from robodyn.description.robots.links import COLOUR, LIMITS, LinkReader, MeshFiles, colour_of, rgb_of, rotation_of
+from robodyn.description.robots.links import (
+    COLOUR,
+    INERTIA,
+    LIMITS,
+    LinkReader,
+    MeshFiles,
+    colour_of,
+    rgb_of,
+    rotation_of,
+)
 from robodyn.description.robots.writing import (
     PLACE,
     UNLIMITED,
@@ -97,9 +106,12 @@ class UrdfLinks(LinkReader):
         if inertial is not None:
             mass, tensor = inertial.one("mass"), inertial.one("inertia")
             link.inertial = tensor if tensor is not None else inertial
-            if mass is None or tensor is None:
-                missing = "mass" if mass is None else "inertia"
-                inertial.mark(CHOICE, f"has no <{missing}>: taken as 0; give it in `bodies.{link.name}`")
+            owners = {"value": mass, **dict.fromkeys(INERTIA, tensor)}
+            missing = [f"<{tag}>" for tag, owner in (("mass", mass), ("inertia", tensor)) if owner is None]
+            missing += [key for key, owner in owners.items() if owner is not None and key not in owner.attributes]
+            if missing:
+                what = f"has no {' and no '.join(missing)}: taken as 0"
+                inertial.mark(CHOICE, f"{what}; give it in `bodies.{link.name}`")
             link.mass = self.numbers(mass, "value", (0.0,))[0]
             self.read_inertia(link, tensor, self.pose(inertial), "I = R I_file R^T [kg m^2], R of <origin>")
         for shape in [*element.all("visual"), *element.all("collision")]:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robodyn.analysis.accuracy.arms import ArmSheet
 from robodyn.analysis.accuracy.circle import CircleTest, CircleTests
 from robodyn.analysis.accuracy.sheet import Figure as SheetFigure
 from robodyn.analysis.accuracy.sheet import Sheet
 from robodyn.base.units import choose_unit, show_quantity, with_unit
 
 from .displays import Display, DisplayFigure, Table, shows
+from .drives import open_arm_sheet
 from .figures import COLOURS, empty_figure, finish_axes, into_file, label_axis, legend_above
 from .runs import run_lines, run_style
 from .sheets import TestSheet, show_payload, write_test_sheet
@@ -142,8 +144,10 @@ def _causes(figure: SheetFigure) -> str:
     return ", ".join(f"{cause.name} {show_deviation(cause.value, figure.unit)}" for cause in figure.causes[:SHOWN])
 
 
-def write_sheet(sheet: Sheet | CircleTests, path: str | Path) -> Path:
+def write_sheet(sheet: Sheet | CircleTests | ArmSheet, path: str | Path) -> Path:
     """Write the sheet of ISO 9283 or of ISO 230-4 for a customer, HTML or PDF by the ending of the path."""
+    if isinstance(sheet, ArmSheet):
+        return write_test_sheet(open_arm_sheet(sheet), path)
     return write_test_sheet(circle_sheet(sheet) if isinstance(sheet, CircleTests) else performance_sheet(sheet), path)
 
 

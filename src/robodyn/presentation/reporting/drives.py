@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robodyn.base.units import show_quantity
+
 from .displays import Display, DisplayFigure, Table, shows
 from .figures import COLOURS, empty_figure, finish_axes, into_file, label_bottom, legend_beside, panel_figure
+from .sheets import TestSheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -195,27 +198,37 @@ plot_arm = into_file(draw_arm)
 @shows
 def show_arm(sheet: ArmSheet) -> Display:
     """Repeatability and accuracy with intervals and causes, and what they rest on."""
-    figures = [
-        (row.symbol, row.pose, row.median, f"{1e3 * row.low:.2g} ... {1e3 * row.high:.2g}",
-         ", ".join(f"{cause} {1e3 * value:.2g}" for cause, value in row.causes.items()))
-        for row in sheet.figures
-    ]  # fmt: skip
+    page = open_arm_sheet(sheet)
+    parts = (*page.remarks[:-1], *page.results, page.remarks[-1], DisplayFigure("plot", page.picture))
+    return Display(f"Sheet of {sheet.name}", parts)
+
+
+def open_arm_sheet(sheet: ArmSheet) -> TestSheet:
+    """The sheet of an open arm: figures over robots that differ in what is not published, and the ranges of that."""
+    figures = []
+    for row in sheet.figures:
+        causes = ", ".join(f"{cause} {1e3 * value:.2g}" for cause, value in row.causes.items())
+        figures.append((row.symbol, row.pose, row.median, f"{1e3 * row.low:.2g} ... {1e3 * row.high:.2g}", causes))
     scale = {"calibration": (180 / math.pi, "deg"), "play": (180 / math.pi, "deg"), "length": (1e3, "mm")}
     choices = []
     for key, choice in sheet.choices.items():
         factor, unit = scale.get(key, (1.0, ""))
         choices.append((key, f"{factor * choice.least:.3g} ... {factor * choice.most:.3g} {unit}", choice.reason))
-    said = [
+    remarks = [
         f"{sheet.title}: {sheet.standard} figures of {sheet.robots} robots that differ in what is not published.",
         "Median, and the interval that nine of ten robots lie in; causes share the median.",
-    ]  # fmt: skip
-    known = [f"Known: {sheet.known}."] if sheet.known else []
-    return Display(
-        f"Sheet of {sheet.name}",
-        (
-            *said, *known,
-            Table(("", "pose", "median [m]", "5 ... 95 % [mm]", "causes [mm]"), figures),
-            Table(("choice", "range", "why"), choices), f"Kinematics: {sheet.source}.",
-            DisplayFigure("plot", lambda: draw_arm(sheet)),
-        ),
-    )  # fmt: skip
+        *([f"Known: {sheet.known}."] if sheet.known else []),
+        f"Kinematics: {sheet.source}.",
+    ]
+    facts = (
+        ("Robot", sheet.title),
+        ("Payload", "none"),
+        ("Robots", f"{sheet.robots}, seed {sheet.seed}"),
+        ("Tool from the base", show_quantity(sheet.reach, "m")),
+    )
+    results = (
+        Table(("", "pose", "median [m]", "5 ... 95 % [mm]", "causes [mm]"), figures, title="Results"),
+        Table(("choice", "range", "why"), choices, title="Choices"),
+    )
+    standard = f"Performance by {sheet.standard}, computed"
+    return TestSheet(sheet.title, standard, facts, results, lambda: draw_arm(sheet), remarks)
