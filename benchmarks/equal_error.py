@@ -26,7 +26,7 @@ from robodyn.computation.simulation import compile_system
 ERROR = 1e-5
 """Largest error of a joint's angle at the end [rad]."""
 PATIENCE = 2.0
-"""A contender that takes longer than this [s] is not asked for more."""
+"""A contender that takes longer than this [s] is not requested more."""
 TOLERANCES = tuple(10.0**-k for k in range(3, 13))
 STEPS = tuple(0.01 / 2**k for k in range(12))
 DRAKE = ("runge_kutta3", "runge_kutta5", "cenic")

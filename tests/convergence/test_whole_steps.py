@@ -115,5 +115,5 @@ def test_a_joint_that_is_held_stays_within_its_bristles():
 
 
 def test_systems_without_a_free_mechanism_are_refused():
-    with pytest.raises(ModelError, match="rosw2 does not go with constraints"):
+    with pytest.raises(ModelError, match="rosw2 cannot be combined with constraints"):
         simulate(find_scenario("four-bar"), Solver("rosw2"))

@@ -239,4 +239,4 @@ def test_a_cylinder_whose_ends_are_not_described_is_told():
     oil = Block("oil", "constant_force", on="rod", parameters={"value": 5.0})
     pushed = replace(scenario, machine=replace(scenario.machine, blocks=(oil,), coordinates=(cylinder,)))
     message = assemble(replace(pushed, recording=Recording(signals=("hinge.reaction.*",)))).warnings
-    assert any("do not hold the push of 'rod'" in warning for warning in message)
+    assert any("contain the torque of 'rod'" in warning for warning in message)

@@ -229,7 +229,9 @@ def test_constraints_on_the_level_of_positions_have_no_method_to_choose():
     scenario = dataclasses.replace(
         scenario, constraint_method=dataclasses.replace(scenario.constraint_method, method="index3")
     )
-    with pytest.raises(ModelError, match="auto does not go with the constraint method 'index3'.*generalised_alpha"):
+    with pytest.raises(
+        ModelError, match="auto cannot be combined with the constraint method 'index3'.*generalised_alpha"
+    ):
         simulate(scenario, Solver())
 
 

@@ -176,7 +176,7 @@ def test_what_is_no_code_is_refused(write, tmp_path, monkeypatch):
     monkeypatch.setattr("robodyn.exchange.codegen.web.check_module_compiler", lambda: None)
     options = {"inputs": {"position": "rail.position"}, "hold": {"command": 0.0}, "period": 0.01, "native": False}
     law = Block("law", lambda position: {"command": -position}, **options)
-    with pytest.raises(ModelError, match="its law is Python"):
+    with pytest.raises(ModelError, match="its law is plain Python"):
         write(cart(law), tmp_path)
     with pytest.raises(ModelError, match="sequence of scenarios"):
         write(find_scenario("scara-phases"), tmp_path)

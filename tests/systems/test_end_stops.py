@@ -138,7 +138,7 @@ def test_a_leg_at_its_stop_stands_on_rough_ground():
     ("change", "message"),
     [
         ({"lower_limit": None}, "stop_restitution: has no effect without a limit"),
-        ({"stop_stiffness": 1e4}, "stop_restitution: is of rigid end stops, stop_stiffness of elastic ones"),
+        ({"stop_stiffness": 1e4}, "stop_restitution: is for rigid end stops, stop_stiffness for elastic ones"),
         ({"stop_restitution": 1.2}, "stop_restitution"),
         ({"kind": "ball", "lower_limit": None}, "stop_restitution: has no effect on a ball joint"),
     ],

@@ -253,7 +253,7 @@ def test_what_a_start_at_rest_cannot_keep_is_refused():
     with pytest.raises(ModelError) as caught:
         pendulum(SPRING, delays=[Delay("late", "hinge.position", 0.1, before=0.2)], initial={"hinge.velocity": 1.0})
     problems = "\n".join(map(str, caught.value.flaws))
-    assert "initial.hinge.velocity: has no effect: the start is looked for at rest" in problems
+    assert "initial.hinge.velocity: has no effect: the start is searched for at rest" in problems
     assert "delays.late.before: has no effect" in problems
 
 

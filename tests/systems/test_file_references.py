@@ -119,7 +119,7 @@ def test_a_column_of_parquet_is_a_reference_too(tmp_path):
         ("time,car\n0,1\n1,2", {"file": "none.csv"}, "blocks.track.file: cannot be read"),
         ("time,cart\n0,1\n1,2", {}, "there is no column 'car'.*did you mean 'cart'"),
         ("time,car\n0,1\n1,", {}, "car: is missing at 1 s"),
-        ("time,car\n0,1\n0,2", {}, "0 s is there twice"),
+        ("time,car\n0,1\n0,2", {}, "0 s appears twice"),
         ("time,car\n0,1", {}, "2 to 100000"),
         ("time,car\n0,1\n1,x", {}, "line 3, column 2.*not a finite number"),
         ("time,car\n0,1\n1,2", {"interpolation": "cubik"}, "did you mean 'cubic'"),

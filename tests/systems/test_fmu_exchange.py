@@ -213,7 +213,7 @@ def test_a_limited_state_neither_winds_up_nor_sticks(folder, solver):
 
 def test_what_is_refused_is_told(folder):
     late = Delay("late", "rail.position", 0.1)
-    with pytest.raises(ModelError, match=r"delays: late: are read from the steps made"):
+    with pytest.raises(ModelError, match=r"delays: late: are read from completed steps"):
         write_fmu(cart(delays=(late,)), folder / "late.fmu", kind="me")
     with pytest.raises(ModelError, match="kind: must be cs, me, both, is 'xx'"):
         write_fmu(cart(), folder / "none.fmu", kind="xx")

@@ -124,7 +124,9 @@ def test_the_units_own_experiment_is_the_default(ball):
 
 def test_signals_are_chosen_by_patterns(ball):
     assert simulate_fmu(ball, signals=["s*", "wind"]).names == ("speed", "wind")
-    with pytest.raises(ModelError, match=r"signal spede: is no variable of the unit that moves \(did you mean 'speed'"):
+    with pytest.raises(
+        ModelError, match=r"signal spede: is not a variable of the unit that moves \(did you mean 'speed'"
+    ):
         simulate_fmu(ball, signals=["spede"])
 
 
@@ -183,7 +185,7 @@ def test_units_that_cannot_be_run_here_are_told_with_the_remedy(ball, tmp_path):
     with pytest.raises(ModelError, match=r"binaries/.*/ball\.so is missing in it \(the file is damaged"):
         FmuUnit(target)
     repack(ball, target, lambda name: name.replace("modelDescription", "description"))
-    with pytest.raises(ModelError, match=r"is no valid unit: .*modelDescription\.xml.*export it again"):
+    with pytest.raises(ModelError, match=r"is not a valid unit: .*modelDescription\.xml.*export it again"):
         FmuUnit(target)
 
 
@@ -206,7 +208,7 @@ def test_a_wrong_token_is_told_with_the_remedy(ball, tmp_path):
 def test_a_file_that_is_cut_off_or_damaged_is_told(ball, tmp_path):
     data = ball.read_bytes()
     (tmp_path / "short.fmu").write_bytes(data[: len(data) // 2])
-    with pytest.raises(ModelError, match="is no valid unit: File is not a zip file .*copy or export it again"):
+    with pytest.raises(ModelError, match="is not a valid unit: File is not a zip file .*copy or export it again"):
         FmuUnit(tmp_path / "short.fmu")
     middle = len(data) // 2
     (tmp_path / "damaged.fmu").write_bytes(data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :])
@@ -220,7 +222,7 @@ def test_durations_and_steps_that_do_not_fit_are_refused(ball, tmp_path):
     target = tmp_path / "stiff.fmu"
     word = b'canHandleVariableCommunicationStepSize="true"'
     repack(ball, target, change=lambda name, data: data.replace(word, word.replace(b"true", b"false")))
-    with pytest.raises(ModelError, match=r"0.25 s is no whole number of steps of 0.1 s .*one length only"):
+    with pytest.raises(ModelError, match=r"0.25 s is not a whole number of steps of 0.1 s .*one length only"):
         simulate_fmu(target, duration=0.25)
     repack(ball, target, change=lambda name, data: data.replace(b' stopTime="1.5"', b""))
     with pytest.raises(ModelError, match="duration: is missing"):

@@ -78,7 +78,7 @@ def test_a_foreign_unit_that_fails_gives_an_outcome_with_a_sentence(mass):
 
 
 def test_unknown_parameters_and_missing_derivatives_are_refused(mass):
-    with pytest.raises(ModelError, match=r"parameters\.mas: is no parameter of the unit \(did you mean 'mass'"):
+    with pytest.raises(ModelError, match=r"parameters\.mas: is not a parameter of the unit \(did you mean 'mass'"):
         FmuUnit(mass, parameters={"mas": 1.0})
     with FmuUnit(mass) as unit, pytest.raises(ModelError, match="no directional derivatives"):
         unit.derivatives(["position"], ["force"])
@@ -106,7 +106,7 @@ def test_only_units_that_say_so_change_the_length_of_their_steps(mass):
 def test_what_is_no_unit_is_told_with_the_reason(mass, tmp_path):
     broken = tmp_path / "broken.fmu"
     broken.write_text("no archive")
-    with pytest.raises(ModelError, match=r"broken\.fmu: is no valid unit: File is not a zip file"):
+    with pytest.raises(ModelError, match=r"broken\.fmu: is not a valid unit: File is not a zip file"):
         FmuUnit(broken)
     with zipfile.ZipFile(mass) as whole, zipfile.ZipFile(broken, "w") as rest:
         for name in whole.namelist():

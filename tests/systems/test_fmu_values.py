@@ -123,13 +123,13 @@ def test_infinite_outputs_are_read(types3):
         ("mode.parameter", 2, "must be one of off"),
         ("mode.input", "turbo", r"must be one of off \(0\), on \(1\), is"),
         ("gains[1]", -101, "must be at least -100.0, is -101"),
-        ("gains[4]", 1.0, "is no parameter of the unit"),
+        ("gains[4]", 1.0, "is not a parameter of the unit"),
         ("gains", 1.0, "is an array"),
         ("label", "x", "is a String"),
         ("n", 0, "must be a whole number at least 1 and at most 10, is 0"),
         ("n", "many", 'must be a whole number from 1 to 10, is "many"'),
         ("total", 1.0, "is computed by the unit"),
-        ("total.x", 1.0, "is no parameter of the unit"),
+        ("total.x", 1.0, "is not a parameter of the unit"),
     ],
 )
 def test_values_that_a_variable_does_not_take_are_refused(types3, name, value, message):

@@ -64,7 +64,7 @@ def test_steps_in_a_formula_are_told():
 @pytest.mark.parametrize(
     ("signals", "complaint"),
     [
-        ([("r", "x.position + x.velocity")], r"signals.r.formula: '\+' brings together m and m/s"),
+        ([("r", "x.position + x.velocity")], r"signals.r.formula: '\+' combines m and m/s"),
         ([("r", "x.posn")], "there is no signal 'x.posn'.*'x' has .*x.position"),
         ([("r", "x.position", "s")], "signals.r.unit: is 's', but the formula is in m"),
         ([("a", "b + 1"), ("b", "a + 1")], "algebraic loop"),

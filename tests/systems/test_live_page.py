@@ -101,7 +101,7 @@ def test_what_cannot_be_webassembly_is_refused_with_its_reason(monkeypatch):
     options = {"inputs": {"position": "rail.position"}, "hold": {"command": 0.0}, "period": 0.01, "native": False}
     law = Block("law", lambda position: {"command": -position}, **options)
     machine = dataclasses.replace(cart().machine, blocks=(*cart().machine.blocks, law))
-    with pytest.raises(ModelError, match="its law is Python"):
+    with pytest.raises(ModelError, match="its law is plain Python"):
         make_live(dataclasses.replace(cart(), machine=machine))
     with pytest.raises(ModelError, match="sequence of scenarios"):
         make_live(find_scenario("scara-phases"))

@@ -20,7 +20,7 @@ def test_a_signal_that_is_no_number_is_the_outcome_with_its_name_and_time():
     assert run.outcome.time == 1.0
     first = run.time[np.argmin(np.isfinite(run["gauge.root"].values))]
     assert first == pytest.approx(0.51)
-    assert f"from {first:.6g} s on these are no finite numbers: 'gauge.root'; " in run.outcome.sentence
+    assert f"from {first:.6g} s on these are not finite numbers: 'gauge.root'; " in run.outcome.sentence
     assert "gauge.level" not in run.outcome.sentence
 
 

@@ -87,4 +87,4 @@ def test_a_point_mass_that_joints_can_turn_about_is_named_as_the_cause():
     )
     run = simulate(Scenario("neck", Machine("neck", Mechanism("neck", bodies, joints)), 1.0))
     assert not run.outcome.ok
-    assert "'nod' and 'turn' can turn without moving anything that has inertia, since 'head'" in run.outcome.sentence
+    assert "'nod' and 'turn' can rotate without moving anything that has inertia, since 'head'" in run.outcome.sentence

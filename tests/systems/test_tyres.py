@@ -118,7 +118,7 @@ def test_a_driven_wheel_slips_as_much_as_its_pull_needs():
     [
         (
             lambda: RigidContact("tread", Ball("hub", 0.3), Plane("road"), friction="tyre", friction_parameters=TYRE),
-            "friction: the law is that of a rolling wheel: it takes its travel",
+            "friction: the law is for a rolling wheel: it takes its travel",
         ),
         (
             lambda: RigidContact("tread", Rim("hub", 0.3), Box("road", (1, 1, 1))),

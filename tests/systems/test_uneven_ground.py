@@ -157,7 +157,7 @@ def test_a_slow_slip_that_friction_cannot_stop_follows_the_pull_as_that_turns_an
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"x": (0.0, 0.0, 1.0)}, "x: must be two or more numbers that rise"),
+        ({"x": (0.0, 0.0, 1.0)}, "x: must be two or more increasing numbers"),
         ({"heights": ((0.0, 1.0),)}, "heights: must be 6 rows of 6 finite numbers"),
         ({"heights": tuple((0.0,) * 5 + (math.nan,) for _ in GRID)}, "heights: must be 6 rows of 6 finite numbers"),
     ],

@@ -220,9 +220,9 @@ def _check_groups(groups: Mapping[str, Sequence[str]], parts: Sequence[str]) -> 
     homes = {part: _home(part, groups) for part in parts}
     for name in groups:
         if name not in homes.values():
-            flaws.add(f"group.{name}", "all its parts are in groups before it", "a part counts once: leave one out")
+            flaws.add(f"group.{name}", "all its parts are in earlier groups", "a part counts once: leave one out")
         if homes.get(name, name) != name:
-            flaws.add(f"group.{name}", "is the name of a part that is not in it", "take another name")
+            flaws.add(f"group.{name}", "is the name of a part that is not in it", "choose another name")
     flaws.raise_if_any("budget")
 
 
@@ -348,7 +348,7 @@ def why_no_twin(scenario: Scenario) -> str:
         if block.info.sticks:
             return f"'{block.name}' sticks: its force depends on all others at once"
         if not block.native:
-            return f"'{block.name}' is called in Python: what it remembers cannot be doubled"
+            return f"'{block.name}' is called in Python: its memory cannot be duplicated"
     acting = next((event.name for event in scenario.events if event.action is not None), "")
     return f"the event '{acting}' changes the motion by an action" if acting else ""
 

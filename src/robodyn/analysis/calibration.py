@@ -817,7 +817,7 @@ def _keep_touched(poses: Poses, proof: Array) -> None:
     for name in {name for name in poses.touched if name}:
         own = np.array([touched == name for touched in poses.touched])
         if len({*poses.is_plane[own]}) > 1:
-            refuse(f"point {name}", "is the name of a plane, too", "give them different names")
+            refuse(f"point {name}", "is also the name of a plane", "give them different names")
         least = 4 if np.any(poses.is_plane[own]) or np.any(poses.distance[own]) else 2
         if np.sum(own & ~proof) < least:
             proof[own] = False
@@ -1039,7 +1039,7 @@ def plan_poses(
     offered = random_poses(chain, max(40 * count, 400), seed, loads) if candidates is None else candidates
     offered = replace(offered, touched=("",) * len(offered), place=np.zeros((len(offered), 3)))
     if not 0 < count <= len(offered):
-        refuse("plan", f"{count} poses of {len(offered)} candidates", "a number between 1 and that of the candidates")
+        refuse("plan", f"{count} poses of {len(offered)} candidates", "a number from 1 to the number of candidates")
     geometry = chain.geometry()
     sought = list_sought(chain, offered, elastic, "fitted")
     told, _ = _told_of(chain, geometry, offered, sought)

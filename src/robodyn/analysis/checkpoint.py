@@ -37,7 +37,7 @@ class Checkpoint:
             raise ModelError([Flaw("", f"is not the state of a {kind}", "name another file")], str(path)) from error
         if not same:
             what = f"is the state of another {kind}: the scenario, the data or the settings differ"
-            refuse("", what, "name another file, or delete it to begin anew", str(path))
+            refuse("", what, "name another file, or delete it to start over", str(path))
 
     def save(self, kept: Any) -> None:
         """Keep this instead of what was there before, all or nothing."""

@@ -110,7 +110,7 @@ class MacroSteps:
         for unit in units:
             if not (isinstance(unit, ScenarioUnit) and unit.can_restore):
                 flaws.add(
-                    f"units.{unit.name}", "cannot be disturbed and go back", "take scenarios without Python blocks"
+                    f"units.{unit.name}", "cannot be disturbed and restored", "use scenarios without Python blocks"
                 )
             elif unit.system.delays:
                 what = "has delays, whose history cannot be disturbed"
@@ -166,9 +166,7 @@ class MacroSteps:
             for task in unit.system.discrete.tasks:
                 ratio = Fraction(step).limit_denominator(10**9) / (task.period * base)
                 if ratio.denominator != 1:
-                    what = (
-                        f"'{task.name}' is sampled every {step / float(ratio):g} s, of which {step:g} s is no multiple"
-                    )
+                    what = f"{step:g} s is no multiple of the period {step / float(ratio):g} s of '{task.name}'"
                     flaws.add(f"units.{name}", what, "choose such a macro step")
         flaws.raise_if_any("growth")
         J = self.jacobian(step)

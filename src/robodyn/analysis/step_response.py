@@ -116,7 +116,7 @@ def measure_step(
     first, last = float(signal.time[0]), float(signal.time[-1])
     if not first <= at < last:
         what = f"is recorded from {first:g} to {last:g} s, the step is said to be at {at:g} s"
-        refuse(signal.name, what, "say when the step is")
+        refuse(signal.name, what, "give the time of the step")
     start = float(signal(at)) if start is None else float(start)
     final = signal.final if final is None else float(final)
     if start == final:

@@ -349,7 +349,7 @@ def choose_inputs(system: System, data: Run) -> tuple[Run, tuple[str, ...], list
             there = np.isfinite(values)
             data = _with_column(data, name, np.interp(data.time, data.time[there], values[there]), system)
     if filled:
-        notes.append(f"inputs are taken in straight lines across missing samples: {', '.join(filled)}")
+        notes.append(f"inputs are interpolated linearly across missing samples: {', '.join(filled)}")
     return data, tuple(chosen), notes
 
 
@@ -401,7 +401,7 @@ def _validate_by_simulation(
         longest = gaps[np.argmax(gaps[:, 1] - gaps[:, 0])]
         what = f"inputs are not known for {np.ptp(longest):.3g} s at {longest[0]:.6g} s"
         others = f", nor in {len(gaps) - 1} other gaps" if len(gaps) > 1 else ""
-        notes.append(f"{what}{others}: predictions leave that out, the free run takes straight lines there")
+        notes.append(f"{what}{others}: predictions skip that, the free run interpolates linearly")
     # A block that a measured signal takes the place of has no other signals any more.
     driven = assemble(drive_by_data(system.scenario, data, inputs)) if inputs else system
     units = {info.name: info.unit for info in driven.signals}
@@ -419,7 +419,7 @@ def _validate_by_simulation(
         refuse("time", "has nothing after the start", source="measured data")
     unused = [name for name in data.names if name not in given and name not in system.signal_names]
     if unused:
-        notes.append(f"no signal of the model, and not compared: {', '.join(unused)}")
+        notes.append(f"not signals of the model, and not compared: {', '.join(unused)}")
     late = _part(compared, first)
 
     even = _even_rows(system, data)
@@ -779,10 +779,10 @@ def _judge_free_run(
     alike = _correlate(predicted[0], y)
     ratio = float(np.std(y[both])) / max(float(np.std(predicted[0][both])), 1e-300)
     if alike > ALIKE and not 1 / OTHER_SIZE < ratio < OTHER_SIZE:
-        what = f"{name} moves {ratio:.3g} times as far as in the free run, and alike"
+        what = f"{name} moves {ratio:.3g} times as far as in the free run, in the same way"
         notes.append(f"{what}: look at unit and gear in the mapping, then at the model")
     elif alike < -ALIKE:
-        notes.append(f"{name} moves the other way than in the free run: look at signs in the mapping")
+        notes.append(f"{name} moves opposite to the free run: look at signs in the mapping")
     return row, notes
 
 
@@ -824,9 +824,9 @@ def _judge_growth(
         least = min(row.correlation or 0.0 for row in (rows[0], rows[-1]))
         # One step of an effort may be the other way where the speed that it starts with is noise.
         if least < OTHER_WAY and rows[-1].than_line != BETTER:
-            what = f"{name} moves the other way than predicted (correlation {least:.2f})"
+            what = f"{name} moves opposite to the prediction (correlation {least:.2f})"
             notes.append(f"{what}: look at signs in the mapping, and at loads")
         elif rows[-1].than_line == WORSE:
-            what = f"{name} is not predicted {rows[-1].kind}, a straight line is nearer"
+            what = f"{name} is not predicted {rows[-1].kind}: a straight line is closer"
             notes.append(f"{what}: is this the log of another machine, or is an input missing?")
     return growth, notes

@@ -216,7 +216,7 @@ def _split(plain: str, text: str) -> Iterator[re.Match[str]]:
     while at < len(plain):
         match = TOKEN.match(plain, at)
         if match is None:
-            raise UnitError(f'"{text}" is no unit: "{plain[at:].strip()}" is not understood')
+            raise UnitError(f'"{text}" is not a unit: "{plain[at:].strip()}" is not understood')
         yield match
         at = match.end()
 
@@ -227,7 +227,7 @@ def _read_unit(tokens: list[re.Match[str]], at: int, text: str) -> tuple[UnitOfM
     while at < len(tokens) and not tokens[at][4]:
         if tokens[at][2]:
             if slash or at == 0:
-                raise UnitError(f'"{text}" is no unit: nothing stands before "/"')
+                raise UnitError(f'"{text}" is not a unit: nothing precedes "/"')
             slash, at = True, at + 1
             continue
         factor, at = _read_factor(tokens, at, text)
@@ -236,7 +236,7 @@ def _read_unit(tokens: list[re.Match[str]], at: int, text: str) -> tuple[UnitOfM
         unit = unit / factor if slash else unit * factor
         divided, slash = divided or slash, False
     if slash:
-        raise UnitError(f'"{text}" is no unit: nothing stands behind "/"')
+        raise UnitError(f'"{text}" is not a unit: nothing follows "/"')
     return unit, at
 
 
@@ -248,7 +248,7 @@ def _read_factor(tokens: list[re.Match[str]], at: int, text: str) -> tuple[UnitO
     elif tokens[at][1]:
         unit = _find(tokens[at][1])
     else:
-        raise UnitError(f'"{text}" is no unit: a power of nothing')
+        raise UnitError(f'"{text}" is not a unit: a power of nothing')
     at += 1
     if at < len(tokens) and (tokens[at][5] or tokens[at][7]):
         token = tokens[at]

@@ -394,7 +394,7 @@ def _forward(machine: ParallelKinematics, texts: Sequence[str]) -> Posture:
     start = dict(zip(machine.actuated, machine.at(machine.start).s.tolist(), strict=True))
     posture = machine.forward(list((start | values).values()))
     if not posture.solved:
-        raise fail(f"--position: the loops cannot be closed there, {posture.residual:.3g} m or rad are left")
+        raise fail(f"--position: the loops do not close there; {posture.residual:.3g} m or rad remain")
     return posture
 
 
@@ -442,7 +442,7 @@ def linkage(
     start = read_pairs("at", at, lambda _, text: float(text), "angle=position")
     unknown = [name for name in start if name not in grid]
     if unknown:
-        raise fail(f"--at {unknown[0]}: is none of the angles {', '.join(grid)}")
+        raise fail(f"--at {unknown[0]}: is not one of the angles {', '.join(grid)}")
     return map_parallel_joint(system, split_names(motor), grid, start)
 
 
@@ -462,7 +462,7 @@ def _read_range(system: System, name: str, text: str | None) -> tuple[float, flo
         raise fail(f"--angle {name}: there is no such joint ({nearest(name, joints)})")
     limits = joints[name].limits
     if not {"lower_limit", "upper_limit"} <= limits.keys():
-        raise fail(f"--angle {name}: has no limits; say {name}=FROM:TO in rad")
+        raise fail(f"--angle {name}: has no limits; give {name}=FROM:TO in rad")
     return limits["lower_limit"], limits["upper_limit"]
 
 

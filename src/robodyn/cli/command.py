@@ -299,7 +299,7 @@ def refuse_unwritable(option: str, path: Path) -> None:
     if path.is_dir():
         reason = "is a folder"
     elif not folder.is_dir():
-        reason = f"{folder} is no folder"
+        reason = f"{folder} is not a folder"
     elif not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
         reason = "permission denied"
     if reason:

@@ -169,16 +169,16 @@ def import_file(
     from robodyn.description.robots import import_robot
 
     if embed and out is None:
-        raise fail("--embed: copies meshes beside the TOML file; say --out FILE.toml")
+        raise fail("--embed: copies meshes next to the TOML file; give --out FILE.toml")
     places = dict(_read_lock(text) for text in lock)
     robot = import_robot(file, base, list(search), keep_massless, places)
     if assemble and (out is None or not robot.machine.constraints):
-        remedy = "it has no loops" if out else "it is the TOML file that starts so; say --out FILE.toml"
+        remedy = "it has no loops" if out else "only a TOML file holds the assembled start; give --out FILE.toml"
         raise fail(f"--assemble has no effect: {remedy}")
     robot = replace(robot, assembled=assemble)
     for option, path in (("--out", out), ("--html", html)):
         if path is not None and path.exists() and path.samefile(file):
-            raise fail(f"{option} {path}: is the robot's own file; name another one")
+            raise fail(f"{option} {path}: is the robot's own file; choose another name")
     written: list[Path] = []
     if out is not None:
         from robodyn.description.files.robot_files import write_robot
@@ -428,7 +428,9 @@ def _with_payload(machine: Machine, payload: str | None, tool: str | None) -> Ma
     chosen = [point for point in points if point.name == tool] if tool else list(points)
     if not payload or len(chosen) != 1 or not machine.mechanism:
         names = ", ".join(point.name for point in points) or "none"
-        raise ModelError([Flaw("--payload", "needs a mass, and --tool the point that carries it", f"points: {names}")])
+        raise ModelError(
+            [Flaw("--payload", "needs a mass, and --tool the point it is attached to", f"points: {names}")]
+        )
     try:
         mass = read_quantity(payload, "kg", bare=True)
     except UnitError as error:

@@ -234,7 +234,7 @@ def show_exported_robot(found: ExportedRobot) -> Display:
     said = [check, f"wrote {found.file}"]
     warnings = []
     if found.difference is not None and found.difference > SAME:
-        warnings = [f"{found.file} moves otherwise than the machine: what is not held has a part in it"]
+        warnings = [f"{found.file} does not move like the machine: what it cannot hold matters"]
     return Display("Robot file", [*(sheet.text().splitlines() if found.whole else lines), *said], warnings=warnings)
 
 
@@ -326,7 +326,7 @@ def _export_workbook(scenario: Scenario, solver: Any, rows: int | None, path: Pa
 
 # FMUs.
 
-USES = {"cs": "run", "me": "led along its run", "both": "run and led along its run"}
+USES = {"cs": "run", "me": "guided along its run", "both": "run and guided along its run"}
 """What the check did with an FMU, by its kind."""
 
 

@@ -156,7 +156,7 @@ def _choose(option: str, patterns: Sequence[str], names: Sequence[str]) -> list[
     for pattern in split_names(patterns):
         matches = [name for name in names if fnmatchcase(name, pattern)]
         if not matches:
-            raise fail(f"{option} {pattern}: there is none ({nearest(pattern, names)})")
+            raise fail(f"{option} {pattern}: matches nothing ({nearest(pattern, names)})")
         chosen |= dict.fromkeys(matches)
     return list(chosen)
 
@@ -486,7 +486,7 @@ class StepAnswers:
     within: float
 
 
-@command("step", plot="Draw the answers into this file.")
+@command("step", plot="Draw the responses into this file.")
 def step(
     what: Texts,
     answer: str,
@@ -601,7 +601,7 @@ def show_steps(found: StepAnswers) -> Display:
     picture = DisplayFigure(
         "Step responses", lambda: draw_responses(responses, labels=names, steps=steps, within=found.within)
     )
-    return Display(f"Steps of {found.answer}", (Table(heads, rows, ".5g", by_row=levels), picture))
+    return Display(f"Step responses of {found.answer}", (Table(heads, rows, ".5g", by_row=levels), picture))
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def show(run: str, signal: Texts = (), png: Path | None = None, signals: bool = 
     """
     found = load_run(run)
     if signal and png is None:
-        raise fail("--signal chooses what is plotted: give --png FILE too")
+        raise fail("--signal chooses what is plotted: give --png FILE as well")
     if png is not None:
         from robodyn.presentation.reporting import plot_signals
 
@@ -122,9 +122,11 @@ def plot(
     if against is not None and not signal:
         raise fail(f"--against {against}: give what to draw over it with --signal")
     if unit and (against is not None or path is not None):
-        raise fail(f"--unit {unit[0]}: is for signals over time; --against and --path choose theirs by size")
+        raise fail(
+            f"--unit {unit[0]}: only applies to signals over time; --against and --path choose their units by size"
+        )
     if exaggerate is not None and path is None:
-        raise fail("--exaggerate: is for the path of a point, give it with --path")
+        raise fail("--exaggerate: only applies to the path of a point; use it with --path")
     if len(runs) == 1 and not Path(runs[0]).exists():
         if dark:
             raise fail("--dark: pictures of studies are always drawn as published")
@@ -185,7 +187,7 @@ def _files(pictures: list[Drawing], run: Path, out: Path | None) -> list[Path]:
     """A file for each picture: the one that was named, or one named after the first run in the folder."""
     if out is not None and out.suffix and not out.is_dir():
         if len(pictures) > 1:
-            raise fail(f"--out {out}: {len(pictures)} pictures do not fit one file, give a folder")
+            raise fail(f"--out {out}: {len(pictures)} pictures do not fit into one file; give a folder")
         return [out]
     folder = run.parent if out is None else out
     return [folder / f"{'-'.join(part for part in (run.stem, word) if part)}.png" for word, _ in pictures]
@@ -259,7 +261,7 @@ def report(
         raise fail("--map and --input: have no effect without --measured")
     if measured is not None:
         if live or len(runs) > 1 or runs[0].endswith(".run"):
-            raise fail("--measured: is drawn beside one scenario, without --live")
+            raise fail("--measured: needs a single scenario, without --live")
         found, labels, options["sections"] = _beside(runs[0], setting, measured, mapping, entry, options)
     elif live:
         options["live"] = _make_live(runs, slider, setting)

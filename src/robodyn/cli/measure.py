@@ -245,7 +245,7 @@ def identify(
     common = [change for change in setting if change.partition(":")[0] not in {path.name for path in data}]
     if compare_laws:
         if out or report or map_out or gains or any(loads):
-            raise fail("--compare-laws: goes with none of --out, --map-out, --plot, --report, --gains and loads")
+            raise fail("--compare-laws: cannot be combined with --out, --map-out, --plot, --report, --gains or loads")
         return compare_friction_laws(what, runs, cutoff=cutoff, held_out=held_out)
     found = identify(
         what, runs, cutoff=cutoff, held_out=held_out, robust=robust, offsets=offsets, loads=loads, gains=gains

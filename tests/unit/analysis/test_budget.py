@@ -254,7 +254,7 @@ def test_a_two_link_arm_with_friction_leaves_a_small_remainder():
 @pytest.mark.parametrize(
     ("groups", "words"),
     [
-        ({"all": ["*"], "none": ["*"]}, "group.none: all its parts are in groups before it"),
+        ({"all": ["*"], "none": ["*"]}, "group.none: all its parts are in earlier groups"),
         ({"encoder": ["*_loop"]}, "is the name of a part that is not in it"),
     ],
 )

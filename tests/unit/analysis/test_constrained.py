@@ -80,7 +80,7 @@ def test_states_are_the_joints_that_move_most_or_those_named():
     assert [state.name for state in reduce_constraints(full, system, ["x"]).states] == ["x.position", "x.velocity"]
     with pytest.raises(ModelError, match="do not move independently"):
         reduce_constraints(full, system, ["z"])
-    with pytest.raises(ModelError, match="is no moving joint"):
+    with pytest.raises(ModelError, match="is not a moving joint"):
         reduce_constraints(full, system, ["y"])
 
 

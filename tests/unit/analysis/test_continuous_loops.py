@@ -141,7 +141,7 @@ def test_what_a_number_does_to_a_signal_gives_the_bandwidth():
 @pytest.mark.parametrize(
     ("loops", "complaint"),
     [
-        ({"a": Loop("x.position")}, "is no output of a continuous block"),
+        ({"a": Loop("x.position")}, "is not an output of a continuous block"),
         ({"a": Loop("control.froce")}, "did you mean 'control.force'"),
         ({"a": Loop("control.force", "wanted.value", "x.position")}, "there is no number 'wanted.value'"),
     ],

@@ -135,7 +135,7 @@ def test_bounds_of_the_workspace_that_mean_nothing_are_told_all_at_once(arm):
     texts = ["tool.position.z>0.1", "tol.position.z>=0", "elbow.torque<=3", "tool.position.x<=3 kg"]
     with pytest.raises(ModelError) as told:
         design_excitation(arm, within=texts)
-    for words in ("SIGNAL>=VALUE", "did you mean 'tool.position.z'", "'elbow.torque' is no position", "kg"):
+    for words in ("SIGNAL>=VALUE", "did you mean 'tool.position.z'", "'elbow.torque' is not a position", "kg"):
         assert words in str(told.value)
     with pytest.raises(ModelError, match=r"tool.position.z>=5: cannot be kept"):
         design_excitation(arm, within=["tool.position.z>=5"])

@@ -86,7 +86,7 @@ def test_threads_change_nothing_and_a_stopped_fit_goes_on(tmp_path):
 
 def test_what_recordings_cannot_have_is_refused():
     data = recorded(0.1, 0)
-    with pytest.raises(ModelError, match=r"recording 2: spring.stiffness: is given and free"):
+    with pytest.raises(ModelError, match=r"recording 2: spring.stiffness: is both given and free"):
         fit_parameters(GUESS, [data, Experiment(data, {"spring.stiffness": 3.0})], FREE)
     with pytest.raises(ModelError, match=r"cart.inertia.xx: cannot differ from recording to recording"):
         fit_parameters(GUESS, data, FREE, each=["cart.inertia.xx"])
@@ -159,11 +159,11 @@ def test_the_law_that_made_the_data_wins_by_simulation_and_what_cannot_be_told_i
     # On held-out samples a slip one sample off the true one, by static friction known to parts of a newton, is more.
     assert found["stick_friction"].held_out < 1.5
     assert found["coulomb_friction"].held_out > 2.0
-    assert "rail.armature: no rotor is there" in found["elastic_gear"].tried
+    assert "rail.armature: there is no rotor" in found["elastic_gear"].tried
     text = describe(LawComparison(tuple(found.values())))
     assert "best: stick_friction" in text
     assert "not evaluated" in text
-    with pytest.raises(ModelError, match=r"glue: is none of the laws to compare"):
+    with pytest.raises(ModelError, match=r"glue: is not one of the laws to compare"):
         compare_laws(servo(), stirred(servo()), ["glue"])
 
 

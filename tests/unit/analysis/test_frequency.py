@@ -63,8 +63,8 @@ def test_a_grid_for_several_models_shows_the_poles_of_all():
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"input": "v"}, "inputs.v: is none of the inputs"),
-        ({"output": "v"}, "outputs.v: is none of the outputs"),
+        ({"input": "v"}, "inputs.v: is not one of the inputs"),
+        ({"output": "v"}, "outputs.v: is not one of the outputs"),
         ({"frequency": [2.0, 1.0]}, "must be increasing"),
         ({"frequency": [-1.0]}, "of at least 0 Hz"),
         ({"frequency": []}, "must be increasing"),

@@ -292,7 +292,7 @@ def test_gains_of_drives_are_told_by_a_known_load_and_by_nothing_else():
         assert gain == pytest.approx(right, rel=0.01)
         assert abs(gain - right) < 4 * deviation
     assert found.numbers["motor.friction.coulomb"] == pytest.approx(3.0, rel=0.03)
-    with pytest.raises(ModelError, match="not told without a known load"):
+    with pytest.raises(ModelError, match="cannot be determined without a known load"):
         identify(arm, logs, gains=True, cutoff=15.0)
 
 

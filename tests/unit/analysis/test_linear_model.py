@@ -92,7 +92,7 @@ def test_channels_are_chosen_by_name():
     model = LinearModel(np.diag([-1.0, -2.0]), B=np.eye(2), C=np.eye(2), D=[[0, 1], [2, 3]])
     chosen = model.choose(inputs=["u2"], outputs=["y2", "y1"])
     np.testing.assert_allclose(chosen.transfer(1.0)[:, 0], [3 + 1 / 3, 1.0])
-    with pytest.raises(ModelError, match="inputs.u3: is none of the inputs"):
+    with pytest.raises(ModelError, match="inputs.u3: is not one of the inputs"):
         model.choose(inputs=["u3"])
 
 

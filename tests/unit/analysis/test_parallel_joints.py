@@ -107,7 +107,7 @@ def test_the_stand_in_is_exact_where_it_is_taken_and_not_elsewhere(ankle):
     [
         (("left_motor",), {"pitch": [0, 1], "roll": [0, 1]}, "name 2 of them"),
         (("left_motor", "rigth_motor"), {"pitch": [0, 1], "roll": [0, 1]}, "did you mean 'right_motor'"),
-        (MOTORS, {"pitch": [1, 0], "roll": [0, 1]}, "must be numbers that rise"),
+        (MOTORS, {"pitch": [1, 0], "roll": [0, 1]}, "must be increasing numbers"),
     ],
 )
 def test_what_does_not_fit_is_said(system, motors, grid, sentence):

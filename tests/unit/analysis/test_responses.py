@@ -66,7 +66,7 @@ def test_uneven_times_unknown_channels_and_times_far_beyond_a_delay_are_refused(
         respond_to_step(lag(), time=[0.0, 1.0, 3.0])
     with pytest.raises(ModelError, match="a finite number for each of 3 times"):
         respond_to_input(lag(), [1.0, 2.0], [0.0, 1.0, 2.0])
-    with pytest.raises(ModelError, match="z: is none of the"):
+    with pytest.raises(ModelError, match="z: is not one of the"):
         respond_to_step(lag(), output="z")
     two = LinearModel(-np.eye(2), np.eye(2), np.eye(2))
     with pytest.raises(ModelError, match="the model has 2: u1, u2"):

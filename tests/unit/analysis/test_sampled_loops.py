@@ -159,5 +159,5 @@ def test_what_cannot_be_followed_is_told():
         lift(linearise_sampled(signals_only(*single_loop().machine.blocks, slow)), ["loop.command"])
     with pytest.raises(ModelError, match="half of the sample rate"):
         respond_loop(model, "loop.command", [1.0, 6.0])
-    with pytest.raises(ModelError, match="no output of the model"):
+    with pytest.raises(ModelError, match="not an output of the model"):
         respond_held(model, "loop.command", "plant.value")

@@ -313,7 +313,7 @@ def test_a_log_of_another_machine_and_a_wrong_sign_are_named(drive_log):
     position = np.array(drive_log.names) == "axis.position"
     turned = replace(drive_log, values=drive_log.values * np.where(position, -1.0, 1.0))
     notes = validate(linear_drive(STAND_IN), without(turned, ["reference.value"]), method="simulation").notes
-    assert any("axis.position moves the other way than predicted" in note for note in notes)
+    assert any("axis.position moves opposite to the prediction" in note for note in notes)
     foreign = 0.05 * np.sin(2 * np.pi * 1.7 * drive_log.time)[:, None]
     other = replace(drive_log, values=np.where(position, foreign, drive_log.values))
     notes = validate(linear_drive(STAND_IN), other, ["axis.drive.torque"], method="simulation").notes
@@ -396,7 +396,7 @@ def spoiled(log, kind):
         ("missing positions", ""),
         ("missing references", "inputs are not known for 0.302 s at 0.998 s"),
         ("rows twice", "30 rows at the time of the row before are left out"),
-        ("uneven times", "samples are even, their times are not"),
+        ("uneven times", "samples are evenly spaced, their times are not"),
         ("clock of the day", "times are counted from the first row, which is at 1731958421 s"),
     ],
 )
@@ -412,7 +412,7 @@ def test_predictions_from_spoiled_logs_are_as_good_as_from_clean_ones(drive_log,
 def test_units_of_a_mapping_and_dead_signals_are_named(drive_log):
     factors = np.where(np.array(drive_log.names) == "axis.position", 1000.0, 1.0)
     notes = validate(linear_drive(STAND_IN), replace(drive_log, values=drive_log.values * factors), horizon=0.1).notes
-    assert any("axis.position moves 1e+03 times as far as in the free run, and alike" in note for note in notes)
+    assert any("axis.position moves 1e+03 times as far as in the free run, in the same way" in note for note in notes)
     dead = np.where(np.array(drive_log.names) == "axis.drive.torque", 0.0, drive_log.values)
     found = validate(linear_drive(STAND_IN), replace(drive_log, values=dead), method="simulation", horizon=0.1)
     assert rows_of(found, "axis.drive.torque")["free run"].percent is None

@@ -173,11 +173,11 @@ def flawed(scenario):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ({"changes": {"forearm.mas": 1.0}}, "model.changes.forearm.mas: is no number of the machine (did you mean"),
+        ({"changes": {"forearm.mas": 1.0}}, "model.changes.forearm.mas: is not a number of the machine (did you mean"),
         ({"changes": {"control.damping": 1.0}}, "has no effect: the model has no such number"),
         ({"changes": {"forearm.mass": -1.0}}, "model.changes"),
-        ({"scale": {"*.weight": 2.0}}, "model.scale.*.weight: is no number of the machine"),
-        ({"task": ("tool.position.y",)}, "'tool.position.y' is no position that moves"),
+        ({"scale": {"*.weight": 2.0}}, "model.scale.*.weight: is not a number of the machine"),
+        ({"task": ("tool.position.y",)}, "'tool.position.y' is not a position that moves"),
         ({"task": ("tol.position.x",)}, "there is no position 'tol.position.x' (did you mean 'tool.position.x'?)"),
         ({"task": ("tool.position.x", "tool.position.z", "elbow.position")}, "has 3 positions, which 2 axes cannot"),
         ({"task": ("tool.rotation.x",)}, "'tool.rotation.x' cannot be controlled: no joint moves it"),

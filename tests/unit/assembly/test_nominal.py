@@ -22,8 +22,8 @@ def test_all_moving_joints_must_have_a_reference():
         replace(two_link_loop(), nominal={"shoulder": "shoulder.reference.position", "elbw": 3})
     assert str(error.value).splitlines()[1:] == [
         "  nominal.elbw: must be a name, is 3",
-        "  nominal.elbw: is no moving joint (did you mean 'elbow'?)",
-        "  nominal.elbow: is missing (say which signal is its reference position)",
+        "  nominal.elbw: is not a moving joint (did you mean 'elbow'?)",
+        "  nominal.elbow: is missing (name the signal of its reference position)",
     ]
 
 
@@ -32,7 +32,7 @@ def test_all_moving_joints_must_have_a_reference():
     [
         ("elbow.referenc.position", "there is no signal .*did you mean 'elbow.reference.position'"),
         ("elbow.position", "'elbow.position' depends on elbow.position"),
-        ("elbow.position_loop.velocity_command", "take a continuous reference, a function of time alone"),
+        ("elbow.position_loop.velocity_command", "use a continuous reference, a function of time alone"),
     ],
 )
 def test_a_reference_must_be_a_function_of_time(signal, message):

@@ -51,7 +51,7 @@ def test_what_is_not_there_is_refused(invoke, slide):
     for option, value, word in (
         ("--drives", "strainwave", "did you mean 'strain-wave'"),
         ("--control", "computed-torqe", "did you mean 'computed-torque'"),
-        ("--joint", "y", "no joint with one position"),
+        ("--joint", "y", "not a joint with one position"),
     ):
         result = invoke("dress", str(slide), option, value)
         assert result.exit_code == 2

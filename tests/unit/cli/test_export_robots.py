@@ -32,7 +32,7 @@ def test_a_robot_is_written_read_back_and_what_is_lost_is_said(invoke, tmp_path)
     written = rd.read_robot(out)
     assert {block.name: block.law for block in written.blocks}["motor"] == "torque_source"
     done = invoke("export", str(path), "--to", "urdf", "--out", str(tmp_path / "one.urdf"))
-    assert "moves otherwise than the machine" in done.output
+    assert "does not move like the machine" in done.output
 
 
 def test_a_robot_leaves_with_copies_of_its_meshes(invoke, tmp_path):
@@ -66,7 +66,7 @@ def test_what_cannot_be_written_is_refused_before_any_work(invoke, tmp_path):
         ("actuator-table", "drives.txt"): "must end in .json",
         ("urfd", "one.urdf"): "did you mean 'urdf'",
         ("urdf", "."): "is a folder",
-        ("sdf", "one.toml/one.sdf"): "is no folder",
+        ("sdf", "one.toml/one.sdf"): "is not a folder",
         ("mjcf", "one.toml"): "is the input file",
     }
     for (to, out), sentence in cases.items():

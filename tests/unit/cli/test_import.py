@@ -67,7 +67,7 @@ def test_numbers_of_a_robot_are_set(invoke, tmp_path):
         (("import", "nothing.urdf"), "cannot be read: No such file"),
         (("import", "meshes"), "is not a file"),
         (("import", "arm.urdf", "--base", "flying"), "base: 'flying' is unknown"),
-        (("import", "arm.urdf", "--embed"), "say --out FILE.toml"),
+        (("import", "arm.urdf", "--embed"), "give --out FILE.toml"),
         (("import", "arm.urdf", "--out", "arm.urdf"), "is the robot's own file"),
         (("import", "arm.urdf", "--out", "arm.urdf/arm.toml"), "cannot be written"),
         (("import", "arm.urdf", "--html", "arm.urdf/arm.html"), "cannot be written"),

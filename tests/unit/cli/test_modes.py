@@ -131,7 +131,7 @@ def test_modes_without_friction_and_with_outputs_held(invoke, read_json, tmp_pat
     assert mode("--hold", "control", "--friction", "none") == pytest.approx((10.0, 0.0), abs=1e-9)
     refused = invoke("modes", "held.toml", "--hold", "axis.position")
     assert refused.exit_code == 2
-    assert "no output of a block" in refused.stderr
+    assert "not an output of a block" in refused.stderr
     assert invoke("modes", "held.toml", "--friction", "some").exit_code == 2
 
 

@@ -87,7 +87,7 @@ def test_options_choose_the_kind_of_picture(invoke, run_files, calls, options, e
         (("--out", "quick.toml/a.png"), "cannot be written"),
         (("--path", "tip", "--signal", "*", "--out", "a.png"), "give a folder"),
         (("--path", "tip", "--exaggerate", "10"), "nothing to exaggerate"),
-        (("--exaggerate", "10"), "give it with --path"),
+        (("--exaggerate", "10"), "use it with --path"),
     ],
 )
 def test_what_cannot_be_drawn_is_told(invoke, run_files, tmp_path, options, complaint):

@@ -46,7 +46,7 @@ def test_other_commands_take_the_run(invoke, ball):
     ("arguments", "message"),
     [
         (("--set", "height=-1"), 'parameters.height: must be at least 0.0, is "-1"'),
-        (("--set", "hight=1"), "is no parameter of the unit (did you mean 'height'?)"),
+        (("--set", "hight=1"), "is not a parameter of the unit (did you mean 'height'?)"),
         (("--set", "height"), "--set height: must be written as key=value"),
         (("--solver", "rk4"), "--solver: has no effect on an FMU"),
         (("--rate", "100"), "--rate: has no effect on an FMU"),

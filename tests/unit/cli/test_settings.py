@@ -40,12 +40,12 @@ def arm(tmp_path):
 @pytest.mark.parametrize(
     ("setting", "remedy"),
     [
-        ("goal.after=45", 'the file gives it in deg: say "45 deg", or "45 rad"'),
-        ("off.level=45", 'the file gives it in deg: say "45 deg", or "45 rad"'),
-        ("duration=1", 'the file gives it in ms: say "1 ms", or "1 s"'),
-        ("arm.mass=2", 'the file gives it in g: say "2 g", or "2 kg"'),
-        ("arm.com.x=0.1", 'the file gives it in mm: say "0.1 mm", or "0.1 m"'),
-        ("initial.hinge.position=1", 'the file gives it in deg: say "1 deg", or "1 rad"'),
+        ("goal.after=45", 'the file gives it in deg: write "45 deg", or "45 rad"'),
+        ("off.level=45", 'the file gives it in deg: write "45 deg", or "45 rad"'),
+        ("duration=1", 'the file gives it in ms: write "1 ms", or "1 s"'),
+        ("arm.mass=2", 'the file gives it in g: write "2 g", or "2 kg"'),
+        ("arm.com.x=0.1", 'the file gives it in mm: write "0.1 mm", or "0.1 m"'),
+        ("initial.hinge.position=1", 'the file gives it in deg: write "1 deg", or "1 rad"'),
         ("initial.hinge.velocity=5 kg", '"5 kg" must be in rad/s'),
         ("initial.hinge.position=5 mm", '"5 mm" must be in rad'),
     ],
@@ -78,7 +78,7 @@ def test_what_a_sweep_varies_needs_a_unit_too(invoke, arm):
     for option, text in (("--vary", "10:20:2"), ("--values", "10,20"), ("--random", "normal:10:1")):
         done = invoke(*call, option, f"goal.after={text}", *(("--runs", "2") if option == "--random" else ()))
         assert done.exit_code == 2
-        assert 'the file gives it in deg: say "10 deg", or "10 rad"' in done.stderr
+        assert 'the file gives it in deg: write "10 deg", or "10 rad"' in done.stderr
     assert invoke(*call, "--vary", "goal.after=10 deg:20 deg:2", "--out", "swept").exit_code == 0
     assert invoke(*call, "--vary", "goal.after=scale:0.9:1.1:2", "--out", "scaled").exit_code == 0
 

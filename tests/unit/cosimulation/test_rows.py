@@ -113,7 +113,7 @@ def test_two_links_and_a_load_are_joined_rigidly_by_two_rows():
     ("words", "problem"),
     [
         ({"point": "tip", "rows": ("x", "w")}, "rows: 'w' is unknown"),
-        ({"point": "tip", "rows": ("x", "x")}, "rows: 'x' is there twice"),
+        ({"point": "tip", "rows": ("x", "x")}, "rows: 'x' appears twice"),
         ({"point": "tip", "rows": ()}, "rows: must name at least one row"),
         ({"point": "tip", "rows": ("x",), "rotates": True}, "rows: cannot be chosen where the rotation"),
         ({"on": "swing", "rows": ("x",)}, "rows: has no effect on a joint"),

@@ -130,7 +130,7 @@ def test_measures_are_those_of_values_joined_by_straight_lines():
     assert one == {
         "peak": 2.0, "rms": 2.0, "mean": -2.0, "final": -2.0, "max": -2.0, "min": -2.0, "time_of_peak": 3.0,
     }  # fmt: skip
-    # The first of equal ones; what is no number comes before all.
+    # The first of equal ones; what is not a number comes before all.
     assert take_measure("time_of_peak", np.arange(3.0), np.array([1.0, -2.0, 2.0])) == 1.0
     gap = np.array([1.0, np.nan, 5.0])
     assert [take_measure(kind, np.arange(3.0), gap) for kind in ("max", "min", "peak")] == pytest.approx(

@@ -42,7 +42,7 @@ def test_a_step_with_a_singular_matrix_is_made_shorter(method):
 
 @pytest.mark.parametrize("beyond", [np.nan, np.inf])
 def test_an_iteration_that_leaves_the_numbers_ends_and_the_step_is_made_shorter(beyond):
-    """x' = 1000 (1 - x), which is no number above 1.5, with a matrix that knows nothing of the 1000."""
+    """x' = 1000 (1 - x), which is not a number above 1.5, with a matrix that knows nothing of the 1000."""
 
     def rhs(t, x, d, m, p, out):
         out[0] = 1e3 * (1.0 - x[0]) if x[0] < 1.5 else beyond

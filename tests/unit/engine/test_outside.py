@@ -165,7 +165,7 @@ def test_measures_of_one_row_and_of_what_is_no_number(kind):
     assert take([[2.0, -3.0]]) == one[kind]
     ramp = {"peak": 4.0, "rms": 4.0 / np.sqrt(3.0), "mean": 2.0, "final": 4.0, "max": 4.0, "min": 0.0}
     assert take([[0.0, 0.0], [2.0, 4.0]]) == pytest.approx((ramp | {"time of peak": 2.0})[kind])
-    # The first that is no number comes before all others.
+    # The first that is not a number comes before all others.
     spoiled = take([[0.0, 1.0], [1.0, np.nan], [2.0, 5.0]])
     expected = {"final": 5.0, "time of peak": 1.0}.get(kind, np.nan)
     assert spoiled == pytest.approx(expected, nan_ok=True)

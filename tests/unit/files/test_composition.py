@@ -133,7 +133,7 @@ def test_what_is_wrong_is_told_where_it_stands(tmp_path, main, axis, complaint):
 
 def test_two_includes_do_not_contradict_each_other(tmp_path):
     files = {"main": 'include = ["a.toml", "b.toml"]', "a": "duration = 1", "b": "duration = 2"}
-    assert "duration: is said by two includes, 'a.toml' and 'b.toml'" in complaints(tmp_path, **files)
+    assert "duration: is given by two includes, 'a.toml' and 'b.toml'" in complaints(tmp_path, **files)
 
 
 def test_includes_and_templates_have_limits(tmp_path, monkeypatch):
@@ -217,7 +217,7 @@ def test_what_is_wrong_with_templates_in_templates_is_told_where_it_stands(tmp_p
         ),
         (
             AXIS.replace("slide.position - reference.value", "slide.position - slide.velocity"),
-            "axis.toml: templates.axis.signals.error.formula: '-' brings together m and m/s",
+            "axis.toml: templates.axis.signals.error.formula: '-' combines m and m/s",
         ),
         (
             AXIS + 'constraints.stay = { prescribed = "slide", position = "wish", velocity = 0 }',

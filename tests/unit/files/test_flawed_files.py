@@ -197,7 +197,7 @@ SMALL = """
         ("[recording]\ntimes=[0, 2]", "recording.times", "between 0 and the duration"),
         ("[initial]\n'j.position' = '1 kg'", "initial.j.position", "must be in rad"),
         ("[initial]\n'j.position' = 1\nj.position = 2", "initial.j.position", "given twice"),
-        ("[dh]\nrows=[]", "joints", "beside a dh table"),
+        ("[dh]\nrows=[]", "joints", "with a dh table"),
         ("[blocks.x.y]\nlaw='constant_force'", "blocks.x.y", "name with dots stands in quotes"),
         ("[bodies]\na = 3", "", "not TOML"),
         ("[initial]\nj.position = inf", "initial.j.position", "must be finite"),
@@ -256,5 +256,5 @@ def test_a_file_without_anything_to_simulate_tells_what_is_missing(tmp_path):
 
 def test_a_contact_of_a_wheel_without_a_ground_is_named(tmp_path):
     text = "duration = 1\n[contacts.tyre]\ntouching = { rim = 'hub', radius = 0.1 }\nrestitution = 0"
-    with pytest.raises(ModelError, match=r"contacts.tyre.against: is missing \(there is no ground .* say against = "):
+    with pytest.raises(ModelError, match=r"contacts.tyre.against: is missing \(there is no ground .* give against = "):
         read_scenario(write(tmp_path, text))

@@ -122,8 +122,8 @@ def test_numbers_up_to_the_bounds_are_used(tmp_path):
     [
         ({"radius": "2e298"}, "sections.tube.radius: must be at most 1e+30"),
         ({"tip": "[0, 1e300, 0]"}, "bodies.arm.frame.nodes.tip[1]: must be at most 1e+30"),
-        ({"parts": "2147483648"}, "elements: are 2147483648 parts together (at most 200 are taken"),
-        ({"parts": "2", "young": "1e30", "density": "1e-99"}, "too far apart to find modes (check the units"),
+        ({"parts": "2147483648"}, "elements: have 2147483648 parts in all (at most 200 are allowed"),
+        ({"parts": "2", "young": "1e30", "density": "1e-99"}, "differ too much in size to find modes (check the units"),
     ],
 )
 def test_beams_that_have_no_modes_or_too_many_parts_are_refused(tmp_path, changed, message):

@@ -212,8 +212,8 @@ def test_a_scenario_with_a_network_and_its_file_are_one(arm, tmp_path):
         ({"features": ["position", "velocity", "q"]}, "features", "must be 2, as 'x' has entries, are 3"),
         ({"features": ["position", "2nd"]}, "features.1", "must be an argument"),
         ({"scales": [1.0]}, "scales", "must be as many as features, 2, are 1"),
-        ({"recurrent": {"g": "h_out"}}, "recurrent.g", "is no input of the network"),
-        ({"recurrent": {"h": "hidden"}}, "recurrent.h.hidden", "is no output of the network"),
+        ({"recurrent": {"g": "h_out"}}, "recurrent.g", "is not an input of the network"),
+        ({"recurrent": {"h": "hidden"}}, "recurrent.h.hidden", "is not an output of the network"),
         ({"recurrent": {}}, "features", "make the only input, the network has 2: x, h"),
         ({"outputs": ["a", "b"]}, "outputs", "must name 1 outputs (torque)"),
         ({"features": ["h_3", "velocity"]}, "features", "'h_3' is remembered under this name too"),
@@ -229,7 +229,7 @@ def test_keys_that_do_not_fit_the_network_are_named(arm, change, place, what):
 
 def test_files_that_are_no_network_or_hold_what_no_law_knows_are_refused(tmp_path):
     (tmp_path / "text.onnx").write_text("not a network")
-    with pytest.raises(rd.ModelError, match="is no ONNX file"):
+    with pytest.raises(rd.ModelError, match="is not an ONNX file"):
         rd.read_network(tmp_path / "text.onnx")
     path = save(tmp_path, [helper.make_node("Sinh", ["a"], ["y"])], [value("a", 1)], [value("y", 1)], [])
     with pytest.raises(rd.ModelError, match="uses Sinh; a law knows Abs, Add"):

@@ -37,7 +37,7 @@ def test_a_file_names_the_reference_of_each_joint(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ('hing = "target.value"', "nominal.hing: is no moving joint .did you mean 'hinge'"),
+        ('hing = "target.value"', "nominal.hing: is not a moving joint .did you mean 'hinge'"),
         ("hinge = 3", "nominal.hinge: must be text, is 3"),
     ],
 )

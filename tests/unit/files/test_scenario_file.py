@@ -329,7 +329,7 @@ def test_all_that_is_wrong_with_a_sequence_and_its_phases_is_reported(tmp_path):
         read_sequence(file)
     message = str(refusal.value)
     assert "phases[1]: there is no file 'phases-rize.toml'" in message
-    assert "duration: is no key of a file that names phases" in message
+    assert "duration: is not a key of a file that names phases" in message
     assert "duration: must be positive, is -6" in message
     file.write_text("phases = 3")
     with pytest.raises(ModelError, match="must be a list of files, is 3"):

@@ -49,8 +49,8 @@ def test_a_quantity_is_read_in_si(text, expected, value):
         ("90 deg", "m", "must be in m"),
         ("3 m", "kg", "must be in kg"),
         ("5 V", "{F}", "must be in N m or N"),
-        ("3", "kg", r'"3" has no unit: say "3 kg", or 3 without quotes'),
-        ("3", "{x}", 'say "3 rad" or "3 m"'),
+        ("3", "kg", r'"3" has no unit: write "3 kg", or 3 without quotes'),
+        ("3", "{x}", 'write "3 rad" or "3 m"'),
         ("3 J", "{F}", "must be in N m or N"),
         ("3 rad/s", "Hz", "must be in Hz"),
         ("3 m", "1", "plain number"),
@@ -84,7 +84,7 @@ def test_every_known_unit_can_be_written(unit):
 
 def test_where_everything_is_text_a_number_without_a_unit_is_in_si():
     assert read_quantity("3", "kg", bare=True) == 3
-    with pytest.raises(UnitError, match='the file gives it in deg: say "3 deg", or "3 rad"'):
+    with pytest.raises(UnitError, match='the file gives it in deg: write "3 deg", or "3 rad"'):
         read_quantity("3", "rad", "deg", bare=True)
 
 
@@ -97,4 +97,4 @@ def test_the_unit_of_a_block_is_that_of_its_numbers(tmp_path):
     with pytest.raises(ModelError) as caught:
         read_scenario(path)
     assert 'blocks.goal.parameters.amplitude: "50 deg" must be in m' in str(caught.value)
-    assert 'blocks.goal.parameters.frequency: "3" has no unit: say "3 Hz"' in str(caught.value)
+    assert 'blocks.goal.parameters.frequency: "3" has no unit: write "3 Hz"' in str(caught.value)

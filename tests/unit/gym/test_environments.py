@@ -239,7 +239,7 @@ def test_what_keeps_robots_from_going_together_is_said(task):
     scenario = task.scenario
     for changed, step, reason in (
         (scenario, 0.02, "auto chooses its steps"),
-        (fixed(task).scenario, 0.03, "the duration is no whole number of steps"),
+        (fixed(task).scenario, 0.03, "the duration is not a whole number of steps"),
         (fixed(task).scenario, 0.0125, "do not divide the step"),
         (replace(sampled_axis(), solver=rd.Solver("rk4", step=1e-5)), 0.0005, "do not divide the step"),
     ):

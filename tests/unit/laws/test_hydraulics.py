@@ -110,7 +110,7 @@ def test_a_blocked_actuator_gains_force_by_its_compliance():
     [
         (
             {"speeds": (-0.96, -0.95, 0.0, -0.1, 0.73, 0.74)},
-            "parameters.speeds[3]: must never decrease, but falls from 0",
+            "parameters.speeds[3]: must not decrease, but falls from 0",
         ),
         ({"speeds": (0.0, 1.0)}, "parameters.speeds: must be as many as openings (6), are 2"),
         ({"openings": (-0.3, -0.2, 0.008, 0.002, 0.2, 0.3)}, "parameters.openings: must have at least two values"),

@@ -171,7 +171,7 @@ def test_it_is_the_shortest_rotation_and_its_rates_are_those_of_the_body():
 
 
 def test_what_is_no_orientation_is_refused():
-    with pytest.raises(ValueError, match="target is no unit quaternion"):
+    with pytest.raises(ValueError, match="target is not a unit quaternion"):
         orientation_reference(0.5, target=(1.0, 1.0, 0.0, 0.0))
     assert orientation_reference(0.5, target=(1.0, 0.0, 0.0, 0.0))["orientation.w"] == 1.0
 

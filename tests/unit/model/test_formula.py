@@ -59,7 +59,7 @@ def test_functions_of_one_argument_are_those_of_mathematics(function):
         ("a + * b", 4, "expected"),
         ("hypott(a, b)", 0, "did you mean 'hypot'"),
         ("hypot(a)", 0, "takes 2 arguments, not 1"),
-        ("hypot(a, b", 10, "missing behind the arguments"),
+        ("hypot(a, b", 10, "missing after the arguments"),
         ("(a + b", 6, "missing"),
         ("a b", 2, "not expected"),
         ("a = b", 2, "not understood"),
@@ -119,15 +119,15 @@ def test_the_unit_of_a_result_follows(formula, unit):
 @pytest.mark.parametrize(
     ("formula", "complaint"),
     [
-        ("x + q", "'+' brings together m and rad"),
-        ("w - f", "'-' brings together rad/s and Hz"),
-        ("tau + E", "'+' brings together N m and J"),
-        ("hypot(x, v)", "'hypot' brings together m and m/s"),
-        ("x < v", "'<' brings together"),
+        ("x + q", "'+' combines m and rad"),
+        ("w - f", "'-' combines rad/s and Hz"),
+        ("tau + E", "'+' combines N m and J"),
+        ("hypot(x, v)", "'hypot' combines m and m/s"),
+        ("x < v", "'<' combines"),
         ("sin(x)", "takes an angle, not m"),
         ("exp(x)", "takes plain numbers, not m"),
         ("k^x", "takes plain numbers, not m"),
-        ("where(x > 0, x, v)", "'where' brings together m and m/s"),
+        ("where(x > 0, x, v)", "'where' combines m and m/s"),
     ],
 )
 def test_unlike_quantities_do_not_meet(formula, complaint):
@@ -149,7 +149,7 @@ def test_signals_get_other_names_and_parameters_keep_theirs():
     [
         ({"formula": "x.position +"}, "formula: ends here"),
         ({"formula": "1 + 2"}, "reads no signal"),
-        ({"formula": "x.position", "unit": "mm"}, "not of SI.*say 'm'"),
+        ({"formula": "x.position", "unit": "mm"}, "not an SI unit.*write 'm'"),
         ({"formula": "x.position", "unit": "furlong"}, "unknown"),
         ({"formula": "x.position", "parameters": {"a": 1.0}}, "parameters.a: is not used"),
         ({"formula": "x.position * sin", "parameters": {"sin": 1.0}}, "name of a function"),

@@ -42,7 +42,7 @@ def test_a_chain_that_bites_its_tail_is_told():
 
 def test_a_closed_loop_is_told():
     joints = (joint("left", GROUND, "arm"), joint("right", GROUND, "arm"))
-    assert "hangs on 2 joints" in flaws_of(bodies("arm"), joints)["bodies.arm"]
+    assert "is the child of 2 joints" in flaws_of(bodies("arm"), joints)["bodies.arm"]
 
 
 def test_unknown_bodies_are_told_with_the_nearest_name():

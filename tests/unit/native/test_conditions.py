@@ -46,7 +46,7 @@ OTHERS = {
     "select": (lambda add, a, b, c: add("select", add("lt", a, b), c, add("sq", b)), [(-2.0, 2.0)] * 3),
     "locate": (lambda add, a: add("locate", KNOTS, a), [(-2.0, 2.0)]),
     "gather": (lambda add, a: add("gather", ENTRIES, add("locate", KNOTS, a)), [(-2.0, 2.0)]),
-    # What is no number on the way must not vanish in the smaller of two.
+    # What is not a number on the way must not vanish in the smaller of two.
     "infinite": (
         lambda add, a, b: add("fmin", add("mul", add("inv", a), add("inv", b)), add("const", 3.0)),
         [(-2.0, 2.0)] * 2,

@@ -79,7 +79,7 @@ def test_a_column_beyond_the_row_cannot_be_compiled():
 
 
 def test_a_table_needs_parameters_to_stand_behind():
-    with pytest.raises(ValueError, match="say which input"):
+    with pytest.raises(ValueError, match="name that input"):
         compile_kernels({"line": line_function()})
 
 

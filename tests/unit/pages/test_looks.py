@@ -89,11 +89,11 @@ def test_the_page_draws_looks_and_tells_meshes_that_have_gone(path, tmp_path):
         ('{ kind = "bx", size = [1, 1, 1] }', "looks.a.kind: 'bx' is unknown (did you mean 'box'?)"),
         ('{ kind = "box", size = [1, 0, 1] }', "looks.a.size[1]: must be positive"),
         ('{ kind = "sphere", radius = "1 kg" }', 'looks.a.radius: "1 kg" must be in m'),
-        ('{ kind = "sphere", radius = 1, colour = "red" }', "looks.a.colour: 'red' is no colour"),
+        ('{ kind = "sphere", radius = 1, colour = "red" }', "looks.a.colour: 'red' is not a colour"),
         ('{ kind = "mesh", file = "no.stl" }', "looks.a.file: there is no file"),
         (
             '{ kind = "mesh", file = "hook.ply" }',
-            "looks.a.file: 'hook.ply' is no mesh that can be drawn (save it as .stl or",
+            "looks.a.file: 'hook.ply' is not a mesh that can be drawn (save it as .stl or",
         ),
         ('{ kind = "mesh", file = "hook.stl", scale = [1, 0, 1] }', "looks.a.scale: must not be 0"),
     ],

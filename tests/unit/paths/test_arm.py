@@ -82,4 +82,4 @@ def test_what_is_no_arm_is_told_whole():
     assert set(message) == {"joints.base", "joints.hip"}
     assert "have single positions" in message["joints.hip"]
     standing = dataclasses.replace(mechanism, points=(Point("tool", GROUND),))
-    assert "hangs on no joints" in flaws_of(standing, "tool")["point"]
+    assert "is not carried by any joint" in flaws_of(standing, "tool")["point"]

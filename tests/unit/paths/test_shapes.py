@@ -146,8 +146,8 @@ WRONG = {
     "turns by 180 deg": lambda: waypoints([(0, 0, 0), (1, 0, 0), (0, 0, 0)], 0.1, DOWN),
     "must be positive": lambda: waypoints([(0, 0, 0), (1, 0, 0), (1, 1, 0)], 0.0, DOWN),
     "at least two": lambda: waypoints([(0, 0, 0)], 0.1, DOWN),
-    "same as the one before": lambda: waypoints([(0, 0, 0), (0, 0, 0)], 0.1, DOWN),
-    "half a turn": lambda: Orientation(DOWN, np.eye(3)),
+    "equals the one before": lambda: waypoints([(0, 0, 0), (0, 0, 0)], 0.1, DOWN),
+    "180 deg from the start": lambda: Orientation(DOWN, np.eye(3)),
     "not a rotation": lambda: Orientation(2 * np.eye(3)),
     "turns by 90 deg at a point": lambda: join_pieces(
         [Line((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)), Line((1.0, 0.0, 0.0), (1.0, 1.0, 0.0))], DOWN

@@ -43,7 +43,7 @@ def test_several_models_share_the_frequencies_and_have_a_legend(texts):
 
 
 def test_what_has_no_channel_or_no_label_is_refused():
-    with pytest.raises(ModelError, match="outputs.z: is none of the outputs"):
+    with pytest.raises(ModelError, match="outputs.z: is not one of the outputs"):
         draw_frequency(lag(), output="z")
     with pytest.raises(ValueError, match="2 labels for 1 models"):
         draw_frequency(lag(), labels=["a", "b"])

@@ -62,7 +62,7 @@ def test_a_folder_to_search_has_packages_and_meshes(home):
     assert MeshFiles(file, [home / "lab"]).find("package://lab/meshes/a b.stl").name == "a b.stl"
 
 
-@pytest.mark.parametrize(("uri", "what"), [("https://a/b.stl", "not looked up"), ("", "no path"), ("a.dae", "no such")])
+@pytest.mark.parametrize(("uri", "what"), [("https://a/b.stl", "looked up"), ("", "not a path"), ("a.dae", "no such")])
 def test_other_paths_are_refused_with_the_reason(home, uri, what):
     with pytest.raises(MeshError, match=what):
         MeshFiles(home / "lab/urdf/robot.urdf").find(uri)

@@ -223,7 +223,7 @@ def test_files_outside_of_the_folder_are_not_read(tmp_path):
 def test_files_that_include_themselves_end(tmp_path):
     assert "or itself" in refusal(tmp_path, '<include file="robot.xml"/>')
     said = refusal(tmp_path, '<include file="nothing.xml"/><include file="neither.xml"/>')
-    assert ("2 problems" in said, "'nothing.xml', which is no file" in said, "neither" in said) == (True, True, True)
+    assert ("2 problems" in said, "'nothing.xml', which is not a file" in said, "neither" in said) == (True, True, True)
 
 
 def test_document_types_of_included_files_are_refused(tmp_path):

@@ -162,7 +162,7 @@ def test_the_models_own_frame_is_one_to_be_named(tmp_path, frame):
 
 def test_frames_in_a_ring_are_told(tmp_path):
     a, b = LINK.format("a", '<pose relative_to="b"/>'), LINK.format("b", '<pose relative_to="a"/>')
-    assert "is given relative to itself (break the ring of relative_to)" in flaws(tmp_path, a, b)
+    assert "is given relative to itself (break the loop of relative_to)" in flaws(tmp_path, a, b)
 
 
 def test_inertia_that_gazebo_would_make_of_collisions_is_a_choice(tmp_path):

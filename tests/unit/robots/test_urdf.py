@@ -106,7 +106,7 @@ def test_all_problems_are_reported_at_once_with_their_lines():
     text = str(error.value)
     for part in (
         "line 3: robot[bad]/link[base]: there is another link 'base'",
-        "line 5: robot[bad]/link[arm]/inertial/inertia@izz: 'x' is no finite number",
+        "line 5: robot[bad]/link[arm]/inertial/inertia@izz: 'x' is not a finite number",
         "line 7: robot[bad]/joint[one]@type: 'hinge' is unknown",
         "line 8: robot[bad]/joint[two]: there is no child link 'nobody'",
         "line 8: robot[bad]/joint[two]/axis: the axis must not be zero",
@@ -133,8 +133,8 @@ def joint(name, parent, child, kind="revolute"):
 def test_rings_and_islands_are_reported(tmp_path):
     links = "".join(LINK.format(name) for name in "abcd")
     ring = flaws(tmp_path, f"<robot>{links}{joint('1', 'b', 'c')}{joint('2', 'c', 'b')}{joint('3', 'a', 'd')}</robot>")
-    assert "link[b]: is in a ring of joints" in ring
-    assert "link[c]: is in a ring of joints" in ring
+    assert "link[b]: is part of a loop of joints" in ring
+    assert "link[c]: is part of a loop of joints" in ring
     island = flaws(tmp_path, f"<robot>{links}{joint('1', 'a', 'b')}{joint('2', 'a', 'c')}</robot>")
     assert "link[d]: is connected to nothing" in island
     twice = flaws(tmp_path, f"<robot>{LINK.format('a')}{LINK.format('b')}{joint('1', 'a', 'b') * 2}</robot>")
@@ -234,7 +234,7 @@ def test_problems_of_every_kind_are_told_at_once(tmp_path):
     assert "line 6: robot[r]/joint[b]: there is no child link 'zz'" in told
     path.write_text(f'<robot name="r">{parts[0]}{body.format("light", 0, none)}{joint.format("a", "light")}</robot>')
     choices = " ".join(str(choice) for choice in rd.import_robot(path).sheet.choices)
-    assert "link[light]/inertial/inertia: has inertia without a mass" in choices
+    assert "link[light]/inertial/inertia: has inertia without mass" in choices
     assert "link[base]: the root link stands on the ground" in choices
 
 

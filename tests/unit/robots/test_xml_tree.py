@@ -63,7 +63,7 @@ def test_a_wrong_number_is_noted_with_its_line():
     flaws = FlawList()
     element = parse_xml('<axis\n xyz="1 two 3"/>')
     assert floats_of(element, "xyz", 3, (1.0, 0.0, 0.0), flaws) == [1.0, 0.0, 0.0]
-    assert str(flaws.found[0]) == "line 1: axis@xyz: 'two' is no finite number"
+    assert str(flaws.found[0]) == "line 1: axis@xyz: 'two' is not a finite number"
 
 
 def test_dropping_leaves_what_has_a_column_already():

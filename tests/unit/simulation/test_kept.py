@@ -152,7 +152,7 @@ def test_linear_models_begin_where_the_run_does():
 
 def test_keep_is_checked():
     cases = {
-        ("rocker_joint",): "is no position or velocity",
+        ("rocker_joint",): "is not a position or velocity",
         ("crank_jiont.position",): "crank_joint.position",
         ("crank_joint.position",) * 2: "2 times",
     }

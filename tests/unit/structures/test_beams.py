@@ -142,7 +142,7 @@ def test_impossible_sections_are_refused(make, sizes, part):
 
 
 def test_more_modes_than_there_are_and_none_at_all_are_refused():
-    with pytest.raises(ModelError, match="5 are wanted with the interfaces held, the structure has 2"):
+    with pytest.raises(ModelError, match="5 are requested with the interfaces held, the structure has 2"):
         beam("arm", LENGTH, SECTION, Reduction(modes=5, directions=FLAT), elements=2)
     with pytest.raises(ModelError, match="none is left"):
         beam("arm", LENGTH, SECTION, Reduction(modes=2, highest=0.001))
@@ -160,7 +160,7 @@ def test_a_reduction_wants_modes_or_a_frequency_and_known_directions():
         Reduction(modes=2, frequency=10.0, directions=("y", "zz", "y"))
 
     assert "either modes or frequency" in str(error.value)
-    assert "'y' is there twice" in str(error.value)
+    assert "'y' appears twice" in str(error.value)
     assert "'zz'" in str(error.value)
 
 
@@ -174,7 +174,7 @@ def test_modes_that_move_the_place_of_the_joint_are_refused():
 def test_a_limp_body_and_an_interface_named_twice_are_refused():
     with pytest.raises(ModelError, match="stiffness: must be positive"):
         beam("b", 1.0, SECTION, Reduction(modes=1), stiffness=0.0)
-    with pytest.raises(ModelError, match="'tip' is there twice"):
+    with pytest.raises(ModelError, match="'tip' appears twice"):
         beam("b", 1.0, SECTION, Reduction(modes=1, interfaces=("tip", "tip")))
 
 

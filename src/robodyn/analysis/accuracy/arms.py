@@ -158,7 +158,7 @@ def choices_of(arm: Arm, given: Mapping[str, str] | None = None) -> dict[str, As
         unit = UNITS.get(key, "1")
         choices[key] = AssumedRange(read_quantity(least, unit), read_quantity(most, unit), reason)
     flaws = FlawList()
-    flaws.add_unknown(given or {}, [*choices, *DRIVES], "is no choice", "set")
+    flaws.add_unknown(given or {}, [*choices, *DRIVES], "is not a choice", "set")
     for key, text in (given or {}).items():
         try:
             ends = [read_quantity(end.strip(), UNITS.get(key, "1"), bare=True) for end in text.split(":")]
@@ -166,7 +166,7 @@ def choices_of(arm: Arm, given: Mapping[str, str] | None = None) -> dict[str, As
             flaws.add(f"set.{key}", str(error), 'such as "0.5 deg", or a range "0.2 deg:1 deg"')
             continue
         if len(ends) > 2 or not 0 < ends[0] <= ends[-1]:
-            flaws.add(f"set.{key}", f"'{text}' is no range of positive numbers", 'such as "0.2 deg:1 deg"')
+            flaws.add(f"set.{key}", f"'{text}' is not a range of positive numbers", 'such as "0.2 deg:1 deg"')
             continue
         choices[key] = AssumedRange(ends[0], ends[-1], "given")
     flaws.raise_if_any(f"sheet of '{arm.name}'")
@@ -196,7 +196,7 @@ def _poses(arm: Arm, side: float) -> tuple[list[ArmPose], float]:
         q = _reach(arm, dynamics, wanted)
         if q is None:
             what = f"is out of reach, {1e3 * np.linalg.norm(wanted):.3g} mm from the base"
-            flaws.add(f"P{k + 1}", what, "take a smaller cube")
+            flaws.add(f"P{k + 1}", what, "use a smaller cube")
             continue
         weight = -np.asarray(dynamics.holding_forces(q))
         poses.append(ArmPose(_jacobian(dynamics, q), weight))
@@ -236,7 +236,7 @@ MISSES = ("weight on servos", "friction of servos", "weight on links", "zeros of
 def arm_sheet(
     arm: Arm, given: Mapping[str, str] | None = None, *, side: float = CUBE, robots: int = ROBOTS, seed: int = 1
 ) -> ArmSheet:
-    """Repeatability and accuracy of an arm, over robots that differ in what is not published.
+    """Repeatability and accuracy of an arm, over robots that differ in their unpublished numbers.
 
     Args:
         given: choices instead of their ranges, as texts; side: of the cube [m].

@@ -213,14 +213,14 @@ def _choose_joints(machine: Machine, wanted: Iterable[str] | None) -> tuple[list
     for pattern in wanted or ():
         # A name, or a pattern that stands for all it fits.
         names += [name for name in fnmatch.filter(single, pattern) if name not in names] or [pattern]
-    flaws.add_unknown(names, single, "is no joint with one position", "joints")
+    flaws.add_unknown(names, single, "is not a joint with one position", "joints")
     driven = {block.on: block.name for block in machine.blocks if block.on in single}
     undressed = {
         joint.name: f"a {joint.kind} joint has several motions"
         for joint in mechanism.joints
         if joint.name not in single and joint.kind != "fixed"
     }
-    undressed |= {name: "not asked for" for name in single if name not in names}
+    undressed |= {name: "not requested" for name in single if name not in names}
     for name in list(names):
         if name in driven and wanted is None:
             names.remove(name)

@@ -55,7 +55,7 @@ class Drive(DriveNumbers, kw_only=True):
     effort: float | None = quantity(written="{F}", positive=True, default=None, doc="largest torque or force")
     ratio: float | None = quantity(written="rad/{x}", positive=True, default=None, doc="of the gear")
     damping: float | None = quantity(written="{F} s/{x}", non_negative=True, default=None, doc="of the gear")
-    gap: float | None = quantity(written="{x}", non_negative=True, default=None, doc="whole play of the gear")
+    gap: float | None = quantity(written="{x}", non_negative=True, default=None, doc="total backlash of the gear")
     static: float | None = quantity(written="{F}", non_negative=True, default=None, doc="friction that breaks away")
     # Hidden causes: none unless they are given, or all that a rule of thumb knows.
     errors: str = choice((NO_ERRORS, TYPICAL), default=NO_ERRORS, doc="hidden causes that are not given")
@@ -92,13 +92,13 @@ class Drive(DriveNumbers, kw_only=True):
         if self.elastic is False:
             for key in ("stiffness", "damping", "gap"):
                 if self.stated(key):
-                    flaws.add(key, "has no effect on a rigid gear", "leave it out, or say elastic = true")
+                    flaws.add(key, "has no effect on a rigid gear", "leave it out, or set elastic = true")
         if self.friction == "none" and (useless := self.stated("coulomb", "static", "viscous")):
             flaws.add(next(iter(useless)), 'has no effect with friction = "none"', "leave it out")
         if self.name is not None and self.stated("family"):
             flaws.add("family", f"is that of '{self.name}'", "leave it out")
         if self.friction in MODELS and self.name is None:
-            flaws.add("friction", f"{self.friction} is that of a drive of the library", 'say which: name = "MX-64"')
+            flaws.add("friction", f"{self.friction} is the friction law of a library drive", 'name it: name = "MX-64"')
         if self.cogging is not None and self.cogging_order is None and self.errors == NO_ERRORS:
             flaws.add("cogging_order", "is missing", "periods in a turn: least common multiple of slots and poles")
 
@@ -213,7 +213,7 @@ def read_control(given: str | Path | Control | Mapping[str, Any]) -> Control:
     tables = _tables(given, SCHEMES, "scheme") if not isinstance(given, Mapping) else {ALL: given}
     for name in tables:
         if name != ALL:
-            flaws.add(f"control.{name}", "is no table of control", f"give one table, [{ALL}]")
+            flaws.add(f"control.{name}", "is not a table of control", f"give one table, [{ALL}]")
     made = read_fields(flaws, Control, tables.get(ALL, {}), "control")
     flaws.raise_if_any("control")
     assert made is not None

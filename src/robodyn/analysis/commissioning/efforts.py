@@ -94,5 +94,5 @@ def _report(
         if abs(effort[worst, j]) > limit:
             unit = "N m" if own[names[0]].rotates else "N"
             what = f"must give {abs(effort[worst, j]):.4g} {unit} at {place(worst)}"
-            remedy = "go slower, carry less, or take a larger drive"
+            remedy = "go slower, reduce the load, or use a larger drive"
             flaws.add(f"joints.{names[0]}", f"{what}, its effort limit is {limit:.4g} {unit}", remedy)

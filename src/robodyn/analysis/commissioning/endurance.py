@@ -52,7 +52,7 @@ class HeatPath:
             for part, limit in (("winding", self.winding_limit), ("housing", self.housing_limit)):
                 if value >= limit:
                     what = f"{self.name} trips at {limit - ZERO:.3g} deg C of its {part}, is {value - ZERO:.3g} deg C"
-                    flaws.add(key, what, "begin cooler, or raise the limit if the drive really stands more")
+                    flaws.add(key, what, "start cooler, or raise the limit if the drive tolerates more")
 
     def hold(self, torque: float) -> Holding:
         """What happens under a constant torque."""

@@ -150,7 +150,7 @@ def _by_current(
 ) -> Array:
     """Efforts that currents allow, by the torque constants of the motors."""
     found = np.full(len(joints), np.inf)
-    flaws.add_unknown(current, joints, "is no joint of the path", "current")
+    flaws.add_unknown(current, joints, "is not a joint of the path", "current")
     for name, limit in ((name, limit) for name, limit in current.items() if name in joints):
         j = joints.index(name)
         motors = [block for block in machine.blocks if block.on in columns[j] and "torque_constant" in block.parameters]
@@ -264,7 +264,7 @@ def move_fast(
     if machine.mechanism is None or not machine.mechanism.points:
         flaws.add("machine", "has no point that could follow a path", "give it a mechanism with points")
     if along.stops:
-        flaws.add("along", "rests on the way", "give the legs one by one, or blend their corners")
+        flaws.add("along", "stops on the way", "time the legs one by one, or blend the corners")
     flaws.raise_if_any("fast path")
     assert machine.mechanism is not None
     places = start_of(flaws, what, machine.mechanism, start or {})
@@ -320,7 +320,7 @@ def _check_standing(limits: PathLimits, share: float) -> None:
     worst = int(np.argmax(use))
     if use[worst] >= share:
         what = f"at {1e3 * limits.s[worst]:.1f} mm of the path {100 * use[worst]:.4g} % of a limit is needed to stand"
-        refuse("path", what, "carry less, or take larger drives", "fast path")
+        refuse("path", what, "reduce the load, or use larger drives", "fast path")
 
 
 def optimise_speeds(limits: PathLimits, jerk: float, top_speed: float, share: float) -> tuple[Array, Array]:
@@ -348,7 +348,7 @@ def optimise_speeds(limits: PathLimits, jerk: float, top_speed: float, share: fl
     found = solver(x0=guess[1:-1], lbx=SLOWEST * s[-1], ubx=np.minimum(upper, 1e6), lbg=-1, ubg=1)
     if not solver.stats()["success"]:
         what = f"no timing was found: {solver.stats()['return_status']}"
-        refuse("path", what, "take fewer points, or another jerk limit", "fast path")
+        refuse("path", what, "use fewer points, or another jerk limit", "fast path")
     speeds = np.concatenate([[0.0], np.array(found["x"]).ravel(), [0.0]])
     steps = np.diff(speeds**2) / (2 * ds)
     middle = (steps[1:] * ds[:-1] + steps[:-1] * ds[1:]) / (ds[1:] + ds[:-1])

@@ -78,14 +78,14 @@ class Actuator(DriveNumbers, kw_only=True):
     size: bool = flag(default=False, doc="whether dress scales it to a joint's effort limit")
     phases: int = whole_number(default=1, doc="3 where currents are amplitudes and resistance that of a phase")
     ratio: float = quantity(written="rad/{x}", positive=True, doc="of the gear")
-    peak_torque: float = quantity(written="{F}", positive=True, doc="for a moment, of a servo at stall")
-    rated_torque: float | None = quantity(written="{F}", positive=True, default=None, doc="without end")
+    peak_torque: float = quantity(written="{F}", positive=True, doc="for a moment; of a servo at stall")
+    rated_torque: float | None = quantity(written="{F}", positive=True, default=None, doc="continuously")
     peak_current: float | None = quantity("A", positive=True, default=None, doc="at peak torque")
     rated_current: float | None = quantity("A", positive=True, default=None, doc="at rated torque")
     no_load_speed: float | None = quantity("rad/s", positive=True, default=None, doc="at that voltage")
     speeds: tuple[float, ...] | None = array(default=None, doc="of a measured torque-speed curve, rising [rad/s]")
     torques: tuple[float, ...] | None = array(default=None, doc="of that curve, falling [N m]")
-    play: float | None = quantity("rad", non_negative=True, default=None, doc="whole play of the gear")
+    play: float | None = quantity("rad", non_negative=True, default=None, doc="total backlash of the gear")
     mass: float | None = quantity("kg", positive=True, default=None, doc="of all of it")
     winding_resistance: float | None = quantity("K/W", positive=True, default=None, doc="winding to housing")
     housing_resistance: float | None = quantity("K/W", positive=True, default=None, doc="housing to air")
@@ -117,7 +117,7 @@ class Actuator(DriveNumbers, kw_only=True):
                 flaws.add("peak_torque", what, "between 20 and 110 % is plausible: check ratio, side and unit")
         self._check_curve(flaws)
         if self.friction is not None and self.friction not in servo_models():
-            flaws.add("friction", f"'{self.friction}' is no servo", nearest(self.friction, servo_models()))
+            flaws.add("friction", f"'{self.friction}' is not a servo", nearest(self.friction, servo_models()))
 
     def _check_curve(self, flaws: FlawList) -> None:
         if (self.speeds is None) != (self.torques is None):
@@ -454,7 +454,7 @@ def compare_drives(
     """
     known, flaws = read_library(library), FlawList()
     if family is not None and family not in FAMILIES:
-        flaws.add("family", f"'{family}' is none", nearest(family, FAMILIES))
+        flaws.add("family", f"'{family}' is unknown", nearest(family, FAMILIES))
     chosen: dict[str, NamedDrive] = {}
     for name in names:
         fits = [one for one in known if fnmatch.fnmatchcase(one.lower(), name.lower())]

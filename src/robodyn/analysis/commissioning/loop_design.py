@@ -143,7 +143,7 @@ def design_loops(
             found[axis.name] = _lowered(found[axis.name], inertias.most[axis.name], *short[axis.name])
     flaws = []
     for axis in left:
-        what = f"no gains keep the margins wanted: P = {found[axis.name].proportional:.3g} has "
+        what = f"no gains keep the required margins: P = {found[axis.name].proportional:.3g} has "
         least = _least(axis, margins)
         flaws.append(Flaw(f"joints.{axis.name}", what + describe_margins(least), remedy_for(axis, least)))
     raise ModelError(flaws, f"control of '{scenario.name}'")

@@ -205,7 +205,7 @@ def _check_end(residuals: Residuals, values: Array, z: Array) -> None:
     if not flaws:
         return
     found = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, values, strict=True))
-    remedy = "the data do tell it near the given values: start nearer to the truth, give bounds or more starts"
+    remedy = "near the given values the data do determine it: start closer to them, or give bounds or more starts"
     flaws = [Flaw(flaw.path, flaw.what, remedy) for flaw in flaws]
     raise ModelError(flaws, f"fit: where the search ended, at {found}")
 

@@ -641,7 +641,7 @@ def compare_laws(
     """
     known, flaws = comparable_laws(simulated=True), FlawList()
     laws = laws or known
-    flaws.add_unknown(laws, known, "is none of the laws to compare")
+    flaws.add_unknown(laws, known, "is not one of the laws to compare")
     if not 0 < held_out < 1:
         flaws.add("held_out", f"must be above 0 and below 1, is {held_out:g}", "laws are judged by it")
     blocks = _friction_blocks(scenario)
@@ -788,8 +788,8 @@ def _first_gear(scenario: Scenario, place: FrictionPlace, play: bool) -> Elastic
     mechanism = scenario.machine.mechanism
     joint = next((j for j in mechanism.joints if j.name == place.name), None) if mechanism else None
     if joint is None or not joint.armature:
-        what = "no rotor is there that a gear could twist against"
-        remedy = "give the joint its motor's inertia, by the gear squared"
+        what = "there is no rotor for the gear to twist against"
+        remedy = "give the joint its motor's inertia times the gear ratio squared"
         refuse(f"{place.name}.armature", what, remedy)
     stiffness = (place.coulomb + place.viscous * place.speed) / (TWIST * place.range)
     damping = 0.1 * float(np.sqrt(stiffness * joint.armature))

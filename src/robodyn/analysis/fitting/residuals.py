@@ -296,10 +296,10 @@ def check_request(
             flaws.add(name, "cannot differ from recording to recording", "leave it out of each")
     for one in experiments:
         for name in set(one.numbers) & {*free, *each}:
-            flaws.add(f"{one.label}: {name}", "is given and free", "leave out one of both")
+            flaws.add(f"{one.label}: {name}", "is both given and free", "remove one of the two")
     check_quaternions(scenario, [*free, *each], flaws)
     if "duration" in [*free, *each]:
-        flaws.add("duration", "is that of the data", "leave it out of free")
+        flaws.add("duration", "comes from the data", "leave it out of free")
     flaws.raise_if_any("fit")
     units = {info.name: info.unit for info in system.signals}
     for one in experiments:
@@ -325,7 +325,7 @@ def check_noise(names: Sequence[str], noise: Noise) -> None:
     """Refuse noise of unknown signals, of some of them only, or that is not positive."""
     flaws = FlawList()
     given = dict(noise) if isinstance(noise, Mapping) else {name: noise for name in names if noise is not None}
-    flaws.add_unknown(given, names, "is no signal of the data", "noise")
+    flaws.add_unknown(given, names, "is not a signal of the data", "noise")
     flaws.add_unless_positive(**{f"noise.{name}": level for name, level in given.items()})
     for name in names if isinstance(noise, Mapping) else ():
         if name not in given:

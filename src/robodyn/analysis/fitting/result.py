@@ -155,7 +155,7 @@ class Fit(Displayed):
     Attributes:
         cost: half the sum of squared residuals by the noise; best: the start it came from; agreeing: how many found it.
         correlation: of the estimates, (n, n); jacobian: "exact", or why it was taken by differences.
-        doubt: why the intervals are no 95 % ones, empty where nothing speaks against them.
+        doubt: why the intervals are not 95 % intervals, empty where nothing speaks against them.
     """
 
     JSON = """
@@ -168,7 +168,7 @@ class Fit(Displayed):
     best_start = best
     agreeing_starts = agreeing
     jacobian
-    doubt: why the intervals are no 95 % ones, or empty
+    doubt: why the intervals are not 95 % intervals, or empty
     warnings
     """
     parameters: tuple[FittedParameter, ...]
@@ -331,7 +331,7 @@ def _describe_slopes(variation: Variation) -> str:
 def _find_spread(
     residuals: Residuals, space: SearchSpace, z: Array, r: Array, J: Array, noise_given: bool
 ) -> tuple[Spread, str]:
-    """Of the scaled parameters, along the directions in which they can move, and why intervals are no 95 % ones."""
+    """Of the scaled parameters, along the directions in which they can move, and why they are not 95 % intervals."""
     along = space.tangent(z)
     parts = residuals.split(r, J @ along)
     spread = find_spread(parts, along)
@@ -349,7 +349,7 @@ def _find_spread(
         for name, level in zip(part.data.names, part.noise, strict=True)
     )
     steps = ", ".join(residuals.scales[k].number.name for k in residuals.stepwise)
-    stairs = f"{steps} acts in steps: intervals, by differences of {100 * STEPWISE:.0f} %, are no 95 % ones"
+    stairs = f"{steps} acts in steps: intervals, by differences of {100 * STEPWISE:.0f} %, are not 95 % intervals"
     doubt = "" if exact else describe_doubt(spread, parts, shapes)
     return spread, doubt or (stairs if steps else "")
 

@@ -83,7 +83,7 @@ def read_workspace(system: System, texts: Sequence[str]) -> Workspace:
         if match is None:
             flaws.add(f"within {text}", "must be written as SIGNAL>=VALUE or SIGNAL<=VALUE", '"tool.position.z>=0.1"')
         elif match[1] not in units:
-            what = f"'{match[1]}' is no position or velocity of a point, joint or coordinate"
+            what = f"'{match[1]}' is not a position or velocity of a point, joint or coordinate"
             flaws.add(f"within {text}", what, nearest(match[1], units))
         else:
             try:
@@ -381,7 +381,7 @@ def design_excitation(
     if motion not in MOTIONS:
         flaws.add("motion", f"must be {' or '.join(MOTIONS)}, is {motion!r}")
     if harmonics < 2:
-        flaws.add("harmonics", f"must be at least 2, is {harmonics}: a single one does not begin at rest")
+        flaws.add("harmonics", f"must be at least 2, is {harmonics}: a single one cannot begin at rest")
     flaws.add_unless_positive(frequency=frequency, noise=noise, rate=rate)
     flaws.raise_if_any("excitation")
     problem = pose_problem(scenario, limits or {}, within, MotionFamily(motion, frequency, harmonics), criterion)
@@ -444,10 +444,10 @@ def pose_problem(
     bare = bare_system(scenario)
     regressor = make_regressor(scenario, bare)
     if regressor.closure:
-        what = "joints that follow others by constraints cannot be moved by series of their own"
+        what = "joints that follow others by constraints cannot have series of their own"
         refuse("constraints", what, "design the motion of the open chain", "excitation")
     if regressor.inputs:
-        what = f"laws depend on {', '.join(regressor.inputs)}, which no motion alone tells"
+        what = f"laws depend on {', '.join(regressor.inputs)}, which motion alone does not determine"
         refuse("blocks", what, "design the motion without these laws", "excitation")
     limits = _find_limits(scenario, regressor, given)
     workspace = read_workspace(bare, within)
@@ -473,7 +473,7 @@ def pose_problem(
     worst = np.max(np.hstack(list(shares.values())), axis=1)
     if worst.min() <= WITHIN:
         return problem if worst[0] <= WITHIN else replace(problem, centre=q[np.argmin(worst)])
-    flaws, remedy = FlawList(), "make it wider"
+    flaws, remedy = FlawList(), "widen it"
     for text, least in zip(workspace.texts, shares["workspace"].min(axis=0), strict=True):
         if least > WITHIN:
             flaws.add(f"within {text}", "cannot be kept: the machine is not there at any position", remedy)
@@ -481,7 +481,7 @@ def pose_problem(
         if least > WITHIN:
             flaws.add(f"{joint}.effort_limit", "cannot be kept: even at rest the effort is above it", "raise it")
     if not flaws.found:
-        flaws.add("limits", "cannot be kept all at once at any position", "make some of them wider")
+        flaws.add("limits", "cannot be kept all at once at any position", "widen some of them")
     raise ModelError(flaws.found, "excitation")
 
 
@@ -494,7 +494,7 @@ def _find_limits(scenario: Scenario, regressor: Regressor, given: Mapping[str, f
     known = {f"{name}.{key}" for name in regressor.joints for key in LIMITS}
     for name in given:
         if name not in known:
-            flaws.add(name, "is no limit of a joint", f"JOINT.{', JOINT.'.join(LIMITS)}")
+            flaws.add(name, "is not a limit of a joint", f"JOINT.{', JOINT.'.join(LIMITS)}")
     limits = {}
     for key in LIMITS:
         values = [given.get(f"{name}.{key}", getattr(joints[name], key)) for name in regressor.joints]
@@ -530,8 +530,8 @@ def _keep_limits(problem: ExcitationProblem, y: Array) -> Array:
         if worst <= KEPT:
             return drawn
         share *= max(min(WITHIN / worst, 0.98), 0.5)
-    what = "cannot be kept by a motion: it would have to be too small to tell anything"
-    refuse("limits", what, "make those of efforts and workspace wider", "excitation")
+    what = "leave room only for motions too small to identify anything"
+    refuse("limits", what, "widen those of efforts and workspace", "excitation")
 
 
 def draw_motion(problem: ExcitationProblem, seed: int, moved: Sequence[int]) -> Array:

@@ -93,7 +93,7 @@ class Identification:
         correlation: of the base estimates.
         cutoff: of the low-pass [Hz]; rate: of the rows [Hz]; whiteness: correlation of what is left from row to row.
         lost: how much the sum of squares by the noise grew by making bodies possible; gap: how clear the rank is.
-        doubt: why the intervals are no 95 % ones, empty where nothing speaks against them.
+        doubt: why the intervals are not 95 % intervals, empty where nothing speaks against them.
         offsets: constants of measured signals [SI] that the data tell, which a mapping takes off: see `with_offsets`.
         gains: true by measured effort of each drive and its standard deviation, where known loads told them.
         time, measured, predicted, fitted: forces of all joints (n, joints) at the rows, nan where one is not used, and
@@ -112,7 +112,7 @@ class Identification:
     lost
     rank_gap = gap
     without_effect = silent
-    doubt: why the intervals are no 95 % ones, or empty
+    doubt: why the intervals are not 95 % intervals, or empty
     offsets: of measured signals, by name [SI]
     gains: of drives, true by measured effort and its standard deviation
     warnings
@@ -356,7 +356,7 @@ def identify(
     estimate, notes = plan.estimate(fitted, robust), dict.fromkeys(note for own in rows for note in own.notes)
     if not robust and (outliers := estimate.outliers):
         estimate = plan.estimate(fitted, True)
-        notes[f"{outliers} rows are far off what all others say (outliers): rows far off count less (Huber)"] = None
+        notes[f"{outliers} rows are far off all others (outliers): rows far off count less (Huber)"] = None
     notes |= dict.fromkeys(_describe_delays(plan.find_delays(fitted), 1 / assess_clock(runs[0].time).rate))
     found = _summarise(plan.regressor, plan.base, estimate, fitted, held)
     return replace(found, warnings=(*plan.notes, *notes, *found.warnings), offsets=plan.find_offsets(found),
@@ -455,7 +455,7 @@ class IdentificationPlan:
         (1 + d) tau = Y (beta + b):   tau = Y beta - d tau + Y b
         """
         if not any(np.any(load) for load in known):
-            what = "are not told without a known load: numbers and gains may grow together"
+            what = "cannot be determined without a known load: numbers and gains can grow together"
             refuse("gains", what, "record again with a known payload, and give its mass as a load", "identification")
         plain = [replace(own, tau=own.tau - own.Y @ load) for own, load in zip(rows, known, strict=True)]
         numbers = self._numbers_of_efforts(plain, [own.efforts for own in rows])

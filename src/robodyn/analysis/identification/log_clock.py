@@ -246,7 +246,7 @@ def _judge_times(log: LogTable) -> tuple[Array, DataMapping, list[Finding]]:
     time, findings, clock = log.time, list[Finding](), log.mapping.time
     begin = _find_start(time, log.values)
     if begin > 0:
-        what = f"the first {begin} rows ({time[begin]:.4g} s) come unevenly or hold nothing yet"
+        what = f"the first {begin} rows ({time[begin]:.4g} s) are uneven or empty"
         findings.append(Finding("clock", "start-up", what, f'begin = "{1e3 * time[begin]:.6g} ms"'))
         clock = replace(clock, begin=float(time[begin] - 1e-9))
     quality = assess_clock(time[begin:])
@@ -263,7 +263,7 @@ def _judge_times(log: LogTable) -> tuple[Array, DataMapping, list[Finding]]:
     stale = stale_rows(log.values)
     if stale.any():
         what = f"{int(stale.sum())} rows repeat all numbers of the row before at a later time"
-        findings.append(Finding("clock", "repeated rows", what, "they are no new samples, and are not used as such"))
+        findings.append(Finding("clock", "repeated rows", what, "they are not new samples, and are ignored"))
     uneven = np.abs(steps / usual - 1) > 5 * SHAKY
     if quality.jitter > SHAKY * usual or uneven.mean() > 1e-3:
         smooth = [
@@ -276,7 +276,7 @@ def _judge_times(log: LogTable) -> tuple[Array, DataMapping, list[Finding]]:
             f"steps scatter by {1e6 * quality.jitter:.4g} us, {int(uneven.sum())} of {steps.size} are off by more than "
             f"{5 * SHAKY:.0%}: samples are {'even, only their times are not' if even else 'as uneven as their times'}"
         )
-        findings.append(Finding("clock", "jitter", what, "even = true" if even else "times are taken as they are"))
+        findings.append(Finding("clock", "jitter", what, "even = true" if even else "times are used as they are"))
         if even:
             clock = replace(clock, even=True)
             time = np.concatenate([time[:begin], even_times(time[begin:])])

@@ -109,9 +109,11 @@ class MappingProposal:
     @property
     def text(self) -> str:
         """The mapping as TOML."""
-        head = [f"Columns of {self.source}, by comparison with the model: read it, and change what is not so."]
+        head = [f"Columns of {self.source}, by comparison with the model: check it, and correct what is wrong."]
         head += [f"WARNING: {self.foreign}"] if self.foreign else []
-        return mapping_text(self.mapping, [*head, *(f"not told by the log: {one}" for one in self.open)], self.remarks)
+        return mapping_text(
+            self.mapping, [*head, *(f"not determined by the log: {one}" for one in self.open)], self.remarks
+        )
 
 
 @report_progress("comparing a log with")
@@ -347,7 +349,7 @@ class _Proposer:
             of_joints = replace(choice, motor=False)
             if (compared.fit(of_joints).scores()[clear] - fit.scores()[clear]).sum() < EVIDENCE:
                 choice, fit = of_joints, compared.fit(of_joints)
-                self.open.append("whether positions are those of joints, as is taken, or of motors of coupled axes")
+                self.open.append("whether positions are those of joints, as assumed, or of motors of coupled axes")
                 names = self.model.regressor.joints
         for p in np.flatnonzero(~clear).tolist():
             columns = start.columns if choice.columns[p] != start.columns[p] else choice.columns
@@ -357,8 +359,8 @@ class _Proposer:
                 continue
             loss = compared.fit(written).scores()[clear] - fit.scores()[clear]
             if loss.sum() < EVIDENCE:
-                self.open.append(f"reading of {names[p]}: another would do a little better, and is doubtful, as its "
-                                 "effort hardly depends on the model's bodies; it is left as written")  # fmt: skip
+                self.open.append(f"reading of {names[p]}: another fits a little better, but is doubtful, because "
+                                 "its effort hardly depends on the model's bodies; it is left as written")  # fmt: skip
                 choice, fit = written, compared.fit(written)
         return choice
 
@@ -392,7 +394,7 @@ class _Proposer:
         model, signals = self.model, []
         names = model.places if choice.motor else model.regressor.joints
         if choice.motor:
-            what = "positions are those of the motors of coupled axes, and are taken as they are"
+            what = "positions are those of the motors of coupled axes, and are used as such"
             self.findings.append(Finding("positions", "coupled axes", what, "", ""))
         for p, name in enumerate(names):
             column = candidates[choice.columns[p]]
@@ -419,7 +421,7 @@ class _Proposer:
                 what = f"turns {gear:.4g} times as far as {name}: it is the motor's, or counts of an encoder"
                 self.tell(heading, "gear ratio", what, f"gear = {gear:.4g}", signal)
                 near = _near_counts(gear * (2 * np.pi / size if model.angular[p] else 1.0))
-                what = f"{gear:.4g} is as right as the model's masses are{near}"
+                what = f"{gear:.4g} is as accurate as the model's masses{near}"
                 self.open.append(f"gear of '{heading.column}': {what}, write the one that is known")
         self.describe_open(choice, compared, fit, names)
         return signals
@@ -442,12 +444,12 @@ class _Proposer:
             turned = [choice.changed(p, shift=choice.shift[p] + turn) for turn in (QUARTER, np.pi)]
             nearby = [choice.changed(p, shift=choice.shift[p] + turn) for turn in (-NEARBY, NEARBY)]
             if max(map(loses, turned)) < TOLD:
-                self.open.append(f"offset of {names[p]}: any quarter turn explains the efforts as well")
+                self.open.append(f"offset of {names[p]}: any quarter turn explains the efforts equally well")
             elif min(map(loses, nearby)) < TOLD:
                 what = f"{np.degrees(NEARBY):.0f} deg more or less explain the efforts about as well"
                 self.open.append(f"offset of {names[p]}: {what}")
             elif abs(wrapped(choice.shift[p]) / QUARTER % 1 - 0.5) < 0.5 - ODD_ANGLE / QUARTER:
-                what = f"{np.degrees(choice.shift[p]):.3g} deg are as right as the model's masses are"
+                what = f"{np.degrees(choice.shift[p]):.3g} deg are as accurate as the model's masses"
                 self.open.append(f"offset of {names[p]}: {what}, write the angle that is known")
         # Mirrored motions: of a planar arm without weight all axes may be the other way round together.
         for count in range(1, angular.size + 1 if angular.size <= MIRRORED else 2):
@@ -458,7 +460,7 @@ class _Proposer:
                     flips.append(group)
         for group in flips:
             who = " and ".join(names[p] for p in group)
-            self.open.append(f"sense of {who}: positions and efforts together may be the other way round")
+            self.open.append(f"sense of {who}: positions and efforts may both be reversed")
 
     def describe_efforts(
         self,
@@ -724,7 +726,9 @@ class _Proposer:
 _CLOCK = frozenset(("jitter", "gaps", "start-up", "repeated rows", "missing samples", "time", "clock", "lines", "turn",
                     "two recordings"))  # fmt: skip
 _EXCHANGED = "the mapping has them exchanged"
-_OTHER = "choose the scenario of this robot, or mend the bodies; signs, offsets and gears cannot be told so"
+_OTHER = (
+    "choose the scenario of this robot, or correct the bodies; signs, offsets and gears cannot be determined this way"
+)
 
 
 def _merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -146,7 +146,7 @@ def _effort(system: System, place: str, signals: Sequence[str], data: Run) -> Ef
         return Effort(place, tuple(filter(None, forces.values())), note if measured and others else "")
     if not measured:
         return ""
-    what = f"{measured} is not used: {unknown} acts on {place} too, and the data do not tell it"
+    what = f"{measured} is not used: {unknown} acts on {place} too, and the data do not determine it"
     return f"{what}; name what its law depends on, or all together as {place}.effort, in a mapping"
 
 

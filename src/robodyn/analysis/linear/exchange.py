@@ -135,7 +135,7 @@ def make_plant_model(
     flaws = FlawList()
     if system.delays:
         flaws.add("delays", "a state-space model has none", "leave them out, or give them to the tool")
-    flaws.add_unknown(inputs, [*system.places, *memory], "is no tunable number and no held signal", "inputs")
+    flaws.add_unknown(inputs, [*system.places, *memory], "is neither a tunable number nor a held signal", "inputs")
     if len(set(inputs)) < len(inputs):
         flaws.add("inputs", "one is named twice")
     flaws.add_unknown(chosen, system.signal_names, "there is no such signal", "outputs")

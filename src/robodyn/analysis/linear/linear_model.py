@@ -176,7 +176,7 @@ class LinearModel(Displayed):
             A, B, C, D = close_lines(*own, line)
         except np.linalg.LinAlgError as error:
             what = f"Pade of order {order} makes an algebraic loop of delays that feed each other"
-            raise ModelError([Flaw("order", what, "take an order of other parity")]) from error
+            raise ModelError([Flaw("order", what, "use an order of other parity")]) from error
         names = [Variable(f"{delay.name}.pade{k + 1}", delay.unit) for delay in self.delays for k in range(order)]
         return LinearModel(
             *(A, B, C, D),
@@ -211,5 +211,5 @@ def find_places(names: Sequence[str] | None, variables: tuple[Variable, ...], pa
     known = [variable.name for variable in variables]
     if names is None:
         return list(range(len(known)))
-    refuse_unknown(names, known, f"is none of the {part}", "linear model", part)
+    refuse_unknown(names, known, f"is not one of the {part}", "linear model", part)
     return [known.index(name) for name in names]

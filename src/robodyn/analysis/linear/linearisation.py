@@ -90,7 +90,7 @@ def hold_outputs(system: System, patterns: Sequence[str], at: Place) -> tuple[Sy
     for pattern in patterns:
         matches = [name for name in outputs if fnmatchcase(name, pattern) or fnmatchcase(owners[name], pattern)]
         if not matches:
-            flaws.add(f"hold.{pattern}", "is no output of a block", nearest(pattern, outputs))
+            flaws.add(f"hold.{pattern}", "is not an output of a block", nearest(pattern, outputs))
         chosen |= dict.fromkeys(matches)
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")
     point = find_point(system, at)
@@ -497,7 +497,7 @@ def reduce_constraints(model: LinearModel, system: System, keep: Sequence[str] =
         what = f"'{system.scenario.name}' has no constraints"
         flaws.add("system", what, "its linear model is in free coordinates as it is")
     if point is None:
-        flaws.add("model", "does not know its operating point", "take one of `linearise`")
+        flaws.add("model", "does not know its operating point", "use one of `linearise`")
     flaws.raise_if_any("linear model")
     assert point is not None
 
@@ -506,8 +506,8 @@ def reduce_constraints(model: LinearModel, system: System, keep: Sequence[str] =
     names = [state.name for state in model.states]
     joints = [name.removesuffix(".position") for name in names if name.endswith(".position")]
     if names != [variable.name for variable in tangent.variables]:
-        flaws.add("model", "is not one of this system in all its coordinates", "take `linearise(system, ...)`")
-    flaws.add_unknown(keep, joints, "is no moving joint", "keep")
+        flaws.add("model", "is not one of this system in all its coordinates", "use `linearise(system, ...)`")
+    flaws.add_unknown(keep, joints, "is not a moving joint", "keep")
     flaws.raise_if_any("linear model")
     places = [names.index(f"{joint}.{part}") for part in ("position", "velocity") for joint in keep]
 

@@ -205,7 +205,7 @@ def cut_loops(
         if name in every:
             places[name] = every[name], name.removeprefix(f"{every[name]}.")
         else:
-            flaws.add(f"loops.{name}", "is no output of a continuous block", nearest(name, every))
+            flaws.add(f"loops.{name}", "is not an output of a continuous block", nearest(name, every))
     flaws.raise_if_any(f"scenario '{scenario.name}'")
     if not wanted:
         return []

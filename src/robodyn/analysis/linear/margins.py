@@ -396,7 +396,7 @@ def find_output(model: SampledModel, name: str) -> int:
     names = [variable.name for variable in model.outputs]
     if name not in names:
         remedy = "name it among the outputs when linearising"
-        refuse(f"output.{name}", "is no output of the model", remedy, "loop")
+        refuse(f"output.{name}", "is not an output of the model", remedy, "loop")
     return names.index(name)
 
 

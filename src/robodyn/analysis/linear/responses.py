@@ -105,7 +105,7 @@ def choose_variable(name: str | None, variables: tuple[Variable, ...], part: str
     """Index of the input or output named, or of the only one."""
     if name is None and len(variables) != 1:
         known = ", ".join(variable.name for variable in variables) or "none"
-        refuse(part, f"the model has {len(variables)}: {known}", "say which", purpose)
+        refuse(part, f"the model has {len(variables)}: {known}", "choose one", purpose)
     return 0 if name is None else find_places([name], variables, f"{part}s")[0]
 
 

@@ -274,12 +274,14 @@ def tidy_rows(data: Run, smooth: Sequence[str]) -> Run:
         # In SI an angle begins again after 2 pi; slides hardly move by as many metres within a row.
         if turns := count_turns(values[:, k], 2 * np.pi):
             values[:, k] = unwrap(values[:, k], 2 * np.pi)
-            notes.append(f"{data.names[k]} begins again after a turn, {turns} times: it goes on here")
+            notes.append(f"{data.names[k]} wraps {turns} times: it is unwrapped here")
     moving = values[:, [data.names.index(name) for name in smooth]]
     if time.size > 2 and are_even(time[fresh], moving[fresh]):
         # Ticks are counted with the rows that repeat: they were written at ticks too.
         time = even_times(time)
-        notes.append("samples are even, their times are not: positions are smoother at even ones, which are taken")
+        notes.append(
+            "samples are evenly spaced, their times are not: positions are smoother at even times, which are used"
+        )
     time, values = time[fresh], values[fresh]
     return replace(data, time=time, values=values, warnings=tuple(notes), knots=None)
 
@@ -326,9 +328,9 @@ def match_measured(data: Run, signals: dict[str, str]) -> None:
     if not data.infos:
         flaws.add("", "holds no signal")
     if data.time.size and data.time[0] < 0:
-        flaws.add("time", f"begins at {data.time[0]:g} s, before the simulation does", "count it from the start")
+        flaws.add("time", f"begins at {data.time[0]:g} s, before the simulation does", "shift it to begin at the start")
     for row in np.flatnonzero(np.diff(data.time) <= 0)[:10] + 1:
-        flaws.add("time", f"{data.time[row]:g} s is there twice, at row {row + 1} again", "leave one of these rows out")
+        flaws.add("time", f"{data.time[row]:g} s appears twice, at row {row + 1} again", "leave one of these rows out")
     flaws.raise_if_any("measured data")
 
 

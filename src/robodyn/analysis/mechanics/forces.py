@@ -151,7 +151,7 @@ def split_forces(scenario: Scenario, payload: str | None = None) -> ForceSplit:
     system = assemble(make_tunable(recorded, inertial) if carried else recorded)
     names = joint_names(system)
     if system.n_q != system.n_v:
-        what = "a joint turns freely in space, and its forces are no torques about axes"
+        what = "a joint turns freely in space, and its forces are not torques about axes"
         refuse("machine.mechanism", what, "give it three revolute joints", scenario.name)
     run = simulate(system)
 

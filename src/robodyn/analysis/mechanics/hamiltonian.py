@@ -42,7 +42,7 @@ def hamiltonian_system(system: System) -> System:
         refuse("system", "is in momenta already", source=system.scenario.name)
     if system.motion.constraint_forces and system.scenario.constraint_method.method == "minimal":
         what = "minimal coordinates cannot be written in momenta of all joints"
-        flaws.add("constraint_method.method", what, "say baumgarte")
+        flaws.add("constraint_method.method", what, "use baumgarte")
     for port in (port for port in system.motion.ports if port.inertia is not None):
         flaws.add(f"interfaces.{port.interface.name}", "attaches an inertia that is not in momenta", "leave it out")
     velocities = system.state_names[system.n_q : 2 * system.n_q]

@@ -81,7 +81,7 @@ class MachineDynamics:
         left = np.abs(Z @ (Z[chosen].T @ found - Z.T @ wanted))
         if np.max(left, initial=0.0) > REACHED * max(float(np.max(np.abs(wanted), initial=0.0)), TINY):
             worst = self.forces[int(np.argmax(left))]
-            what = f"cannot do it: {np.max(left):.3g} of {worst} is left"
+            what = f"cannot produce these forces: {np.max(left):.3g} of {worst} is left"
             refuse("joints", what, "name other joints, or more of them")
         return np.asarray(found)
 
@@ -166,8 +166,8 @@ def compare_mechanics(first: Machine, second: Machine) -> float:
     ]
     a, b = trees
     flaws = FlawList()
-    flaws.add_unknown(a.positions, b.positions, "is no position of the other machine")
-    flaws.add_unknown(b.positions, a.positions, "is no position of the first machine")
+    flaws.add_unknown(a.positions, b.positions, "is not a position of the other machine")
+    flaws.add_unknown(b.positions, a.positions, "is not a position of the first machine")
     flaws.raise_if_any(f"{first.name} and {second.name}")
     generator, difference = np.random.default_rng(1), 0.0
     q_pairs = [b.positions.index(name) for name in a.positions]

@@ -211,10 +211,10 @@ def map_parallel_joint(
     flaws = FlawList()
     for angle, column in grid.items():
         if len(column) == 0 or np.any(np.diff(column) <= 0) or not np.all(np.isfinite(column)):
-            flaws.add(f"grid.{angle}", "must be numbers that rise", "sort them")
+            flaws.add(f"grid.{angle}", "must be increasing numbers", "sort them")
     places = int(np.prod([len(column) for column in grid.values()]))
     if places > MOST_PLACES:
-        flaws.add("grid", f"has {places} places, at most {MOST_PLACES} are mapped", "take fewer values")
+        flaws.add("grid", f"has {places} places, at most {MOST_PLACES} are mapped", "use fewer values")
     flaws.raise_if_any("parallel joint")
     angles = tuple(grid)
     kinematics = ParallelKinematics(system, "", motors, angles)
@@ -231,13 +231,11 @@ def map_parallel_joint(
         least, most = max(low, column[0]), min(high, column[-1])
         if not least <= y <= most:
             what = f"is {y:.4g} rad, its grid within its limits goes from {least:.4g} to {most:.4g}"
-            flaws.add(f"start.{angle}", what, "take the stand-in at a place of the grid")
+            flaws.add(f"start.{angle}", what, "place the stand-in on the grid")
     flaws.raise_if_any("parallel joint")
     home = kinematics.inverse(wanted, begin.q)
     if not home.solved:
-        flaws.add(
-            "start", f"the loops do not close there, {home.residual:.3g} m or rad are left", "choose other angles"
-        )
+        flaws.add("start", f"the loops do not close there, {home.residual:.3g} m or rad remain", "choose other angles")
         flaws.raise_if_any("parallel joint")
     inside = tuple(
         np.where((column >= low) & (column <= high), column, np.nan)

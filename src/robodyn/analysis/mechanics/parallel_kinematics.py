@@ -141,7 +141,7 @@ class ParallelKinematics:
         if self.point:
             flaws.add_unknown([self.point], self.points, "there is no such point", "points")
         flaws.add_unknown(self.actuated, known, "there is no such joint or coordinate", "actuated")
-        what = "is no axis" if self.point else "there is no such joint or coordinate"
+        what = "is not an axis" if self.point else "there is no such joint or coordinate"
         flaws.add_unknown(self.axes, XYZ if self.point else known, what, "axes")
         k, f = len(self.system.motion.constraint_forces), len(self.actuated)
         if k + f != n:
@@ -339,7 +339,7 @@ def _find_bounds(
 ) -> tuple[Array, Array]:
     """Lower and upper motor positions, infinite where none are given."""
     flaws = FlawList()
-    flaws.add_unknown(grid, kinematics.axes, "is no axis of the kinematics", "grid")
+    flaws.add_unknown(grid, kinematics.axes, "is not an axis of the kinematics", "grid")
     for axis in kinematics.axes:
         if not len(grid.get(axis, ())):
             flaws.add(f"grid.{axis}", "is missing", "give at least one value")

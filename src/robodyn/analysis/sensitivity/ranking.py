@@ -160,7 +160,7 @@ def rank_parameters(
     flaws = FlawList()
     for number in variation.numbers:
         if number.value == 0:
-            flaws.add(number.name, "is 0, so a percentage does not change it", "take another parameter")
+            flaws.add(number.name, "is 0, so a percentage does not change it", "choose another parameter")
         if not 0 <= changes[number.name] < 1:
             flaws.add(f"change.{number.name}", f"must be from 0 to below 1, is {changes[number.name]:g}")
     flaws.raise_if_any("sensitivities")

@@ -101,7 +101,7 @@ def prepare_variation(
         except ModelError as error:
             reason = "; ".join(str(flaw) for flaw in error.flaws)
     compiled = compile_system(recorded, solver, signals=chosen)
-    reason = reason if exact else "not asked for"
+    reason = reason if exact else "not requested"
     variation = Variation(scenario, numbers, tuple(signals), solver, system, compiled, reason, folded)
     return _treat_jumps(variation, system, jumps) if variation.exact else variation
 

@@ -61,7 +61,7 @@ def _make_job(content: bytes, equations: str) -> SweepJob:
         flaw = Flaw(f"{error.name}", "is not installed there", "install what your laws need where the workers are")
         raise ModelError([flaw], "a worker") from error
     if hash_equations(plan) != equations:
-        what = "the equations of the scenario are others there: a law has been edited in one of both places"
+        what = "the equations of the scenario differ there: a law has been edited in one of the two places"
         refuse(sys.executable, what, "install the same modules of yours there", "a worker")
     return SweepJob(plan, prepare)
 
@@ -168,8 +168,8 @@ class Cluster:
         try:
             return future.result(), []
         except KilledWorker as error:
-            what = f"runs {runs[0]} to {runs[-1]} have ended each worker that was at them"
-            raise ClusterLost(f"{what}, as systems do where memory runs out ({error})") from error
+            what = f"runs {runs[0]} to {runs[-1]} ended every worker that tried them"
+            raise ClusterLost(f"{what}, as happens when memory runs out ({error})") from error
 
     def _cancel(self, key: str) -> list[int]:
         future, _, runs = self.pending.pop(key)

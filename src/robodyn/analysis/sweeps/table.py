@@ -118,7 +118,7 @@ class SweepRows:
         most = PART_OF_MEMORY * memory_size()
         if size > most:
             what = f"curves of {len(plan.keep)} signals at {len(plan.places)} places of {plan.n_runs} runs take "
-            remedy = f"at most {most / 2**30:.3g} GB are kept here: name fewer signals or points, or take measures"
+            remedy = f"at most {most / 2**30:.3g} GB are kept here: name fewer signals or points, or use measures"
             refuse("keep", f"{what}{size / 2**30:.3g} GB", remedy, f"sweep of '{plan.scenario.name}'")
         self.plan = plan
         self.outcomes: list[str | None] = [None] * count

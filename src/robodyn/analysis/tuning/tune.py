@@ -562,7 +562,7 @@ def _make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tup
             used.add(match)
             given[number.name] = bounds[match]
         elif number.value == 0:
-            flaws.add(number.name, "is 0, around which there is no range to look in", "give its bounds")
+            flaws.add(number.name, "is 0, so it gives no range to search", "give its bounds")
         else:
             ends = (number.value / REACH, number.value * REACH)
             given[number.name] = (min(ends), max(ends))

@@ -334,7 +334,7 @@ def _find_forces(bound: BoundBlock, outputs: list[str]) -> tuple[tuple[str, str]
             forces.append((target, f"{block.name}.{output}"))
     acting = [name for name in FORCE_NAMES if name in outputs and name not in block.acts]
     if block.on and len(acting) > 1:
-        flaws.add(path, "returns both torque and force", "say with acts what each of them acts on")
+        flaws.add(path, "returns both torque and force", "name in acts what each of them acts on")
     elif block.on and acting:
         forces.append((block.on, f"{block.name}.{acting[0]}"))
     elif block.on and not block.acts and "on" not in map(block.source_of, arguments_of(block.function)):

@@ -94,7 +94,7 @@ SETTLE = "contacts.settle"
 class Ending(Enum):
     """What it means that a guard ends a run."""
 
-    STOPPED = "an event that was asked for"
+    STOPPED = "a requested event"
     OUT_OF_REACH = "a coordinate or a law left its range"
     SINGULAR = "the independent joints no longer determine the others"
     JAMMED = "no forces keep the bodies of a rigid contact apart"
@@ -210,16 +210,16 @@ class Invariant(Enum):
     """What must hold at every instant of a right run; the value says when it does not."""
 
     BALANCE = "energy appears or vanishes"
-    PASSIVE = "gives energy that it does not have"
+    PASSIVE = "releases energy that it does not have"
     HOLDS = "holds with more than its limit"
     SLIDES = "slides against its own direction"
-    SIDE = "is on the other side than noted"
-    LIMIT = "is outside of its limits"
+    SIDE = "is not on the recorded side"
+    LIMIT = "is outside its limits"
     RANGE = "is not above zero, where its law holds"
     APART = "bodies overlap"
     PUSHES = "pulls"
-    CLOSED = "constraints are not kept"
-    WITHIN = "a joint passes a limit, which a right run may"
+    CLOSED = "constraints are violated"
+    WITHIN = "a joint passes a limit, which a correct run may do"
 
 
 @dataclass(frozen=True)

@@ -160,7 +160,7 @@ def _trace_action(
         return None, None, read
     for name in trace.results:
         if name not in targets:
-            context.flaws.add(path, f"sets '{name}', which is no state or memory", nearest(name, targets))
+            context.flaws.add(path, f"sets '{name}', which is neither a state nor memory", nearest(name, targets))
     # Traced: the action is a column of new values in the same symbols as everything else.
     function = f"action:events.{event.name}"
     action = {key: Deferred(value, bindings) for key, value in trace.results.items()}

@@ -124,7 +124,7 @@ def _linkage_position(motion: Motion, linkage: FunctionCoordinate, positions: li
         return ca.SX(linkage.function(*positions))
     except Exception as error:  # noqa: BLE001  a user's function may raise anything
         what = f"its function cannot be traced: {type(error).__name__}: {str(error).splitlines()[0][:200]}"
-        motion.context.flaws.add(f"coordinates.{linkage.name}", what, "take functions from robodyn.symbolic")
+        motion.context.flaws.add(f"coordinates.{linkage.name}", what, "use functions from robodyn.symbolic")
         return positions[0]
 
 

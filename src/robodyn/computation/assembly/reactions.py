@@ -160,8 +160,8 @@ def _describe_unplaced(motion: Motion, contributions: Contribution) -> tuple[str
     """Forces along what joint angles alone describe act on the joints as torques: where they push is not known."""
     pushed = {target for target, _ in contributions.forces} | {element.on for element in contributions.sticking}
     return tuple(
-        f"reactions do not hold the push of '{coordinate.name}' on the bodies, only its torque on the joints: "
-        "its ends are not described; take a Distance between two points"
+        f"reactions contain the torque of '{coordinate.name}' on the joints only, not its force on the bodies, "
+        "because its ends are not described; use a Distance between two points"
         for coordinate in motion.context.scenario.machine.coordinates
         if isinstance(coordinate, (TriangleLength, FunctionCoordinate)) and coordinate.name in pushed
     )

@@ -77,7 +77,7 @@ def open_inputs(context: Context, whole: Contribution, inputs: Mapping[str, floa
     possible = _find_possible(context, whole)
     for name, start in inputs.items():
         if name not in possible:
-            what = "cannot be an input: it is no output of a block"
+            what = "cannot be an input: it is not an output of a block"
             context.flaws.add(f"inputs.{name}", what, nearest(name, possible))
         elif name in whole.definitions:
             whole = _replace(whole, name, start)
@@ -135,4 +135,4 @@ def check_nominal_depends(context: Context, whole: Contribution, resolved: Resol
         read = [s.name() for s in ca.symvar(resolved.expressions[signal]) if ca.depends_on(s, moving)]
         if read:
             what = f"'{signal}' depends on {', '.join(read[:3])}"
-            context.flaws.add(f"nominal.{joint}", what, "take a continuous reference, a function of time alone")
+            context.flaws.add(f"nominal.{joint}", what, "use a continuous reference, a function of time alone")

@@ -89,7 +89,7 @@ def trace_law(
     if _has_nan(*results.values()):
         lost = [name for name, result in results.items() if _has_nan(result)]
         what = f"law '{_name(function)}' loses its arguments on the way to '{lost[0]}'"
-        flaws.add(path, what, "functions of math turn symbols into nan: take them from robodyn.symbolic")
+        flaws.add(path, what, "functions of math turn symbols into nan: use those of robodyn.symbolic")
     return LawTrace(results, bindings)
 
 
@@ -114,7 +114,7 @@ def _add_result(results: dict[str, ca.SX], key: str, value: Any) -> str:
     try:
         results[key] = ca.SX(float(value))
     except (TypeError, ValueError, RuntimeError, NotImplementedError):
-        return f"'{key}' = {value!r}, which is no number"
+        return f"'{key}' = {value!r}, which is not a number"
     return ""
 
 

@@ -43,7 +43,9 @@ def with_polynomials(system: System, names: Sequence[str]) -> System:
             flaws.add(f"inputs.{name}", "is not a tunable number", nearest(name, system.places))
         elif name in fixed:
             flaws.add(
-                f"inputs.{name}", "sets when something happens: it cannot change during the run", "take another number"
+                f"inputs.{name}",
+                "sets when something happens: it cannot change during the run",
+                "choose another number",
             )
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")
     if not names:

@@ -28,7 +28,7 @@ class CosimSettings(Description):
         "1",
         positive=True,
         default=None,
-        doc="largest error of what signals and models were expected to be at the end of a macro step, in units of the "
+        doc="largest prediction error of signals and models at the end of a macro step, in units of the "
         "largest values so far",
         absent="the step is kept",
     )
@@ -58,28 +58,28 @@ class CosimSettings(Description):
         positive=True,
         infinite=True,
         default=0.1,
-        doc="energy that a connection may create or lose, as part of what goes through it; beyond it a run is suspect",
+        doc="energy that a connection may create or lose, relative to what passes through; beyond it a run is suspect",
     )
     start_limit: float = quantity(
         "1",
         positive=True,
         infinite=True,
         default=1e-5,
-        doc="gap of joined sides at the start, as part of their coordinates, or angle; beyond it the run is suspect",
+        doc="gap of joined sides at the start, relative to their coordinates, or angle; beyond it a run is suspect",
     )
     drift_limit: float = quantity(
         "1",
         positive=True,
         infinite=True,
         default=0.01,
-        doc="distance of sides that each keep their motion, as part of how far they moved; beyond it it is suspect",
+        doc="distance of sides that each keep their motion, relative to how far they moved; beyond it a run is suspect",
     )
     growth_limit: float = quantity(
         "1",
         positive=True,
         infinite=True,
         default=2.0,
-        doc="growth of jumps that turn round, from each quarter of the run to the next; beyond it it is suspect",
+        doc="growth of jumps that alternate in sign, from a quarter of the run to the next; beyond it a run is suspect",
     )
 
     def check(self, flaws: FlawList) -> None:

@@ -128,7 +128,7 @@ def articulate(tree: Tree, q: Sequence[Scalar]) -> Articulation:
         ValueError: where a link deforms.
     """
     if tree.is_flexible:
-        raise ValueError("articulated bodies are rigid: take composite inertias where a link deforms")
+        raise ValueError("articulated bodies are rigid: use composite inertias where a link deforms")
     poses = tree.joint_poses(q)
     # Each link alone, then from the tips inwards with all it carries, seen through joints that are free to move.
     rigid = [link.inertia.about_origin() for link in tree.links]

@@ -32,7 +32,7 @@ class Link:
         frame: pose of the joint frame in the parent link's frame; the link frame is this moved by q.
         axis: unit vector in the joint frame, and the same in the link frame; None for kinds without an axis.
         inertia: of the link, in the link frame.
-        pitch: of a screw, how far it advances by angle [m/rad].
+        pitch: of a screw, how far it advances per angle [m/rad].
         armature: rotor inertia seen by each rate of the joint [kg m^2 or kg].
         elasticity: of a link that deforms; `inertia` is then that at rest.
         node: makes the link, of kind "fixed", a place of its parent that moves as the parent deforms; its frame is

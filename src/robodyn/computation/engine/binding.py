@@ -48,7 +48,7 @@ def load_library() -> ctypes.CDLL:
         if not named:
             return _load_or_build(digest)
         if not is_made_from(Path(named), digest):
-            raise BuildError(f"ROBODYN_ENGINE: {named} is no library made from these sources", "build it again")
+            raise BuildError(f"ROBODYN_ENGINE: {named} is not a library made from these sources", "build it again")
         return _open(Path(named))
     except BuildError as error:
         raise ModelError([Flaw("engine", error.what, error.remedy)]) from error

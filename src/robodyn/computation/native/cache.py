@@ -77,7 +77,7 @@ def make_private(folder: Path) -> None:
 
 def _check(state: os.stat_result, is_kind: Callable[[int], bool], path: Path) -> None:
     if not is_kind(state.st_mode):
-        raise PermissionError(EPERM, "is no plain file or folder", str(path))
+        raise PermissionError(EPERM, "is not a plain file or folder", str(path))
     if state.st_uid != os.getuid():
         raise PermissionError(EPERM, "belongs to another user", str(path))
     if state.st_mode & WRITABLE_BY_OTHERS:
@@ -273,7 +273,7 @@ def _write(path: Path, data: bytes) -> None:
 @functools.cache
 def _report_unusable(folder: Path, reason: str) -> None:
     """Once a process: it is lived without."""
-    message = f"compiled code cannot be kept in {folder} ({reason}) and is made anew each time"
+    message = f"compiled code cannot be stored in {folder} ({reason}) and is compiled again each time"
     warnings.warn(f"{message}; ROBODYN_CACHE names another folder", stacklevel=2)
 
 

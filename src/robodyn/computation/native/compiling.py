@@ -231,7 +231,7 @@ def _common_width(programs: Mapping[str, Program], parameter_input: int | None) 
     if len(widths) > 1:
         raise ValueError(f"the run's table must have one width in all functions, not {sorted(widths)}")
     if widths and parameter_input is None:
-        raise ValueError("the run's table stands behind the parameters: say which input they are")
+        raise ValueError("the run's table stands after the parameters: name that input")
     return widths.pop() if widths else 0
 
 

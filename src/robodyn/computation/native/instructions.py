@@ -122,7 +122,7 @@ class Writer:
         return name
 
     def table(self) -> str:
-        """The run's table, which stands behind the parameters."""
+        """The run's table, which stands after the parameters."""
         if not self._table:
             self._table = "%table"
             self.lines.append(f"  %table = getelementptr double, ptr %i{self._row_input}, i64 {self.table_place()}")

@@ -195,7 +195,7 @@ class Kernel:
     def call_rows(self, *tables: Array) -> tuple[Array, ...]:
         """One call a row of the tables, (n, size) each; a table an output. Machine code writes straight into them."""
         if self.longer is not None:
-            raise ValueError(f"{self.name} has a run's table behind an input: call it row by row")
+            raise ValueError(f"{self.name} has a run's table after an input: call it row by row")
         inputs = [np.ascontiguousarray(table, np.float64) for table in tables]
         if tuple(table.shape[1:] for table in inputs) != tuple((size,) for size in self.in_sizes):
             raise ValueError(f"{self.name} takes rows of {self.in_sizes} entries, not {[t.shape[1:] for t in inputs]}")

@@ -1,6 +1,6 @@
 """Run-time tables: how does machine code read numbers that come with each run, so that it need not be made anew?
 
-The table stands behind the parameters, in the same array:
+The table stands after the parameters, in the same array:
 
     [parameters, prelude, number of rows, first knot, rows per unit, 0, row 0, row 1, ...]
 

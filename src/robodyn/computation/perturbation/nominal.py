@@ -99,7 +99,7 @@ def _check_kind(system: System) -> None:
     mechanism = scenario.machine.mechanism
     for freedom in (one for one in mechanism.freedoms if not one.is_single) if mechanism else ():
         what = "is a ball joint, whose orientation is not linearised along a motion"
-        flaws.add(f"joints.{freedom.name}", what, "take revolute joints, or simulate the scenario itself")
+        flaws.add(f"joints.{freedom.name}", what, "use revolute joints, or simulate the scenario itself")
     if scenario.machine.all_constraints:
         what = "close kinematic loops, whose joints have no own reference: they are not linearised along a motion"
         flaws.add("constraints", what, "simulate the scenario itself")

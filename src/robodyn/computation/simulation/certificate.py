@@ -53,7 +53,7 @@ class CheckKind:
 TIGHTER = "tighten the tolerances"
 TIGHTEN = "tighten the tolerances or shorten the step"
 MISSED = "an event was missed or located inaccurately: tighten the tolerances, shorten max_step, and report the model"
-INSIDE = f"they may start inside each other by numbers changed since: see the gap at the start; else {MISSED}"
+INSIDE = f"changed numbers may make them start inside each other: see the gap at the start; else {MISSED}"
 UNSEEN = "no condition change was missed"
 KINDS = {
     Invariant.PASSIVE: CheckKind("passive elements give no energy", 1e-6, True, TIGHTEN),

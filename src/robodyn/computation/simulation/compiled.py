@@ -152,7 +152,7 @@ class CompiledSystem:
 
     def without_propagators(self) -> CompiledSystem:
         """The same, whose runs take the solver's own steps."""
-        return replace(self, propagation=Propagation(reason="they are not wanted"))
+        return replace(self, propagation=Propagation(reason="switched off"))
 
     def with_data(self, data: Array) -> CompiledSystem:
         """The same code with other numbers in the table that it reads."""

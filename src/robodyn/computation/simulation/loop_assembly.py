@@ -267,7 +267,7 @@ def find_branches(
 def check_kept(equations: Equations, keep: Sequence[str]) -> None:
     """What is kept must be positions and velocities of the mechanism."""
     flaws = FlawList()
-    flaws.add_unknown(keep, equations.names, "is no position or velocity of a moving joint", "keep")
+    flaws.add_unknown(keep, equations.names, "is not a position or velocity of a moving joint", "keep")
     equations.system.scenario.raise_if_any(flaws)
 
 

@@ -318,7 +318,7 @@ class _ResultTable:
         size, most = 8.0 * count * len(infos) * len(times), PART_OF_MEMORY * memory_size()
         if size > most:
             what = f"{count} runs of {len(infos)} signals at {len(times)} times take {size / 2**30:.3g} GB"
-            remedy = f"at most {most / 2**30:.3g} GB are kept here: name fewer signals or times, or take measures"
+            remedy = f"at most {most / 2**30:.3g} GB are kept here: name fewer signals or times, or use measures"
             refuse("record", what, remedy, title)
         values = {info.name: np.full((count, len(times)), np.nan) for info in infos}
         self.curves = Curves("time", "s", times, values, {info.name: info.unit for info in infos})

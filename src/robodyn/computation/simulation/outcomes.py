@@ -90,14 +90,14 @@ class _End:
                 if self.contact:
                     advice = (
                         f"'{self.contact}' bounces, rattles or locks without end: raise its rest_speed, lower its "
-                        "friction, or take a compliant Contact"
+                        "friction, or use a compliant Contact"
                     )
                 where = f"event '{self.guard.name}' chatters at {at}"
                 return f"{where}: very many events in almost no time; {advice}"
             case OutcomeKind.JAMMED:
                 return (
                     f"at {at} no forces were found that keep the bodies of the rigid contact '{self.contact}' from "
-                    "sinking into each other: lower its friction, or take a compliant Contact"
+                    "sinking into each other: lower its friction, or use a compliant Contact"
                 )
             case OutcomeKind.RECORD_FULL:
                 advice = self._blame_short_steps() or "record fewer signals, or at a rate (recording.rate)"
@@ -408,9 +408,9 @@ def _describe_parallel(compiled: CompiledSystem, trajectory: Trajectory) -> str:
     joints = " and ".join(f"'{name}'" for name in names)
     if points := find_carried_points(compiled.system, names):
         return (
-            f"at {trajectory.at_time:.6g} s {joints} can turn without moving anything that has inertia, since "
-            f"{' and '.join(points)} {'has' if len(points) == 1 else 'have'} mass but none: give it, give a joint an "
-            "armature, or fix one"
+            f"at {trajectory.at_time:.6g} s {joints} can rotate without moving anything that has inertia, since "
+            f"{' and '.join(points)} {'has' if len(points) == 1 else 'have'} mass but no inertia: "
+            "give them one, give a joint an armature, or fix one"
         )
     return joints and (
         f"at {trajectory.at_time:.6g} s {joints} have parallel axes with nothing heavy between them, so that nothing "
@@ -431,5 +431,5 @@ def _first_broken(compiled: CompiledSystem, trajectory: Trajectory) -> str:
         return ""
     row = int(np.argmin(finite.all(axis=1)))
     names = ", ".join(f"'{compiled.recorded[k].name}'" for k in np.flatnonzero(~finite[row])[:4])
-    ended = f"reached {trajectory.at_time:.6g} s, but from {trajectory.time[row]:.6g} s on these are no finite numbers"
+    ended = f"reached {trajectory.at_time:.6g} s, but from {trajectory.time[row]:.6g} s on these are not finite numbers"
     return f"{ended}: {names}; look for a division by zero, a root of a negative number, or a number too large"

@@ -300,7 +300,7 @@ def _describe(path: Following, place: Place, t: float) -> str:
     what = "task" if path.info.rows.all else "axes"
     begin = f"blocks.{path.block.name}: on the way to the target the {what}"
     if place.margin > 2 * path.least:
-        return f"{begin} cannot follow from {t:.4g} s on: nothing that the machine can do is near"
+        return f"{begin} cannot follow from {t:.4g} s on: no motion of the machine comes close"
     size = f"smallest singular value {place.smallest:.2g} along {place.lost}"
     return f"{begin} will be close to singular at {t:.4g} s: {size}; keep away from there, or control fewer directions"
 
@@ -364,7 +364,7 @@ def _describe_path_starts(compiled: CompiledSystem, numbers: Mapping[str, float]
         if worst and gaps[worst] > OFF_PATH:
             joint, size = worst.removesuffix(".position"), f"{gaps[worst]:.4g} {units[worst]}"
             what = f"the path '{path}' begins {size} from where joint '{joint}' starts"
-            remedy = "leave its joints out of `initial` and say initialisation = 'at_rest'"
+            remedy = "leave its joints out of `initial` and set initialisation = 'at_rest'"
             sentences.append(f"{what}: {remedy}")
     return sentences
 

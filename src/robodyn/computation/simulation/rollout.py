@@ -137,7 +137,7 @@ def compile_rollout(system: System, method: str = "symplectic_euler") -> Rollout
         ("projections on constraints", system.expressions.projection is not None),
     ):
         if there:
-            flaws.add("system", f"has {what}, which a rollout does not know", "take simulate_many")
+            flaws.add("system", f"has {what}, which a rollout does not support", "use simulate_many")
     flaws.raise_if_any(f"rollout of '{system.scenario.name}'")
     t, x, d, m, p = system.symbols
     h = ca.SX.sym("h")

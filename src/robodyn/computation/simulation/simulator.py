@@ -147,7 +147,7 @@ def _system_of(what: Any, recording: Recording | None) -> System:
     if isinstance(what, System):
         return what
     kind = type(what).__name__
-    raise TypeError(f"simulate takes a Scenario, a System or a CompiledSystem, not a {kind}: say Scenario(name, ...)")
+    raise TypeError(f"simulate takes a Scenario, a System or a CompiledSystem, not a {kind}: use Scenario(name, ...)")
 
 
 def _prepare(

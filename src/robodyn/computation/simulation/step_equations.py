@@ -487,24 +487,26 @@ def check_method(system: System, solver: Solver) -> None:
     flaws = FlawList()
     constraint_method, method = system.scenario.constraint_method.method, solver.method
     if system.motion.constraint_forces and solver.implicit_step and constraint_method != "index3":
-        what = f"'{constraint_method}' does not go with the method {method}, which has the constraints in its steps"
-        flaws.add("constraint_method.method", what, "say index3, or choose another method")
+        what = (
+            f"'{constraint_method}' cannot be combined with the method {method}, which has the constraints in its steps"
+        )
+        flaws.add("constraint_method.method", what, "use index3, or choose another method")
     if system.motion.constraint_forces and constraint_method == "index3" and not solver.implicit_step:
-        what = f"{method} does not go with the constraint method 'index3'"
-        flaws.add("solver.method", what, f"say {'rattle' if system.motion.momenta else 'generalised_alpha'}")
+        what = f"{method} cannot be combined with the constraint method 'index3'"
+        flaws.add("solver.method", what, f"use {'rattle' if system.motion.momenta else 'generalised_alpha'}")
     if system.has_balls and (solver.implicit_step or solver.fused_step):
-        what = f"{method} moves joints of one position each, and here are balls"
-        flaws.add("solver.method", what, "say rodas4p, or auto with another constraint method")
+        what = f"{method} needs joints of one position each, not ball joints"
+        flaws.add("solver.method", what, "use rodas4p, or auto with another constraint method")
     if solver.implicit_step and any(isinstance(c, Wheel) for c in system.scenario.machine.all_constraints):
-        what = f"{method} keeps constraints of positions, and wheels roll by velocities"
-        flaws.add("solver.method", what, "say another method, and baumgarte or projection")
+        what = f"{method} keeps constraints of positions, but wheels roll by velocities"
+        flaws.add("solver.method", what, "use another method, with baumgarte or projection")
     motion, other = system.motion, system.states[system.n_q + system.n_v : system.n_moving]
     if solver.implicit_step and motion.mechanics is None:
-        flaws.add("solver.method", f"{method} moves mechanisms, and there is none", "choose another method")
+        flaws.add("solver.method", f"{method} needs a mechanism", "choose another method")
     elif method == "rattle" and not motion.momenta:
         flaws.add("solver.method", "rattle moves systems in momenta", "make one by hamiltonian_system")
     elif method == "generalised_alpha" and motion.momenta:
-        flaws.add("solver.method", "generalised_alpha moves systems in velocities", "say rattle")
+        flaws.add("solver.method", "generalised_alpha moves systems in velocities", "use rattle")
     if method == "rattle" and other:
         names = ", ".join(state.name for state in other)
         flaws.add("solver.method", f"rattle moves positions and momenta only, and there are {names}")
@@ -512,7 +514,9 @@ def check_method(system: System, solver: Solver) -> None:
     if solver.fused_step and (motion.mechanics is None or motion.momenta):
         flaws.add("solver.method", f"{method} moves mechanisms in positions and velocities", "choose another method")
     if solver.fused_step and motion.constraint_forces:
-        flaws.add("solver.method", f"{method} does not go with constraints", "say rodas4p")
+        flaws.add("solver.method", f"{method} cannot be combined with constraints", "use rodas4p")
     if solver.fused_step and ACTION in system.expressions.actions:
-        flaws.add("solver.method", f"{method} does not go with friction that sticks or rigid contacts", "say rodas4p")
+        flaws.add(
+            "solver.method", f"{method} cannot be combined with friction that sticks or rigid contacts", "use rodas4p"
+        )
     system.scenario.raise_if_any(flaws)

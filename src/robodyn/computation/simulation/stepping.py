@@ -280,7 +280,7 @@ def why_not_together(compiled: CompiledSystem, solver: Solver, step: float) -> s
             return reason
     duration = system.scenario.duration
     if abs(round(duration / step) * step - duration) > TOGETHER * duration:
-        return "the duration is no whole number of steps: the last one is shorter"
+        return "the duration is not a whole number of steps: the last one is shorter"
     if not plan_legs(system, solver, step):
         return "sample times and the solver's steps do not divide the step"
     return describe_missing_lanes()

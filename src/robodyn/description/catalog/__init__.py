@@ -130,7 +130,7 @@ def make_scenario(name: str, entry: Extension[Maker]) -> Scenario | ScenarioSequ
     except ModelError:
         raise
     except Exception as error:  # code of another package, which may fail in any way
-        what = f"'{name}' of {entry.package} cannot be made: {type(error).__name__}: {error}"
+        what = f"'{name}' of {entry.package} cannot be built: {type(error).__name__}: {error}"
         raise ModelError([Flaw("", what)]) from error
     if not isinstance(made, (Scenario, ScenarioSequence)):
         refuse("", f"'{name}' of {entry.package} must be a scenario, is {type(made).__name__}")

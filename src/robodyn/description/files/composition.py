@@ -246,7 +246,7 @@ class _Loader:
             first, second = (dict(leaves_of(composed.data)) for composed in (whole, part))
             for place in (place for place in second if place in first and first[place] != second[place]):
                 files = f"'{whole.origins[place][0]}' and '{part.origins[place][0]}'"
-                flaws.add(place, f"is said by two includes, {files}", "say it in one of them")
+                flaws.add(place, f"is given by two includes, {files}", "keep it in one of them")
             _merge(whole, part)
         flaws.raise_if_any(str(path))
         _merge(whole, Composed(data))

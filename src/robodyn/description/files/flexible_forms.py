@@ -57,7 +57,7 @@ class Sections:
         """A section nothing is made of is a mistake."""
         for name in [name for name in self.found if name not in self.used]:
             remedy = f'section = "{name}" of a beam or element names it'
-            root.flaws.add(f"sections.{name}", "nothing is made of it", remedy)
+            root.flaws.add(f"sections.{name}", "it is not used", remedy)
 
 
 def read_sections(root: TomlTable, reader: TableReader) -> Sections:
@@ -137,9 +137,9 @@ def load_csv(path: Path) -> dict[str, Any]:
     except (OSError, Unreadable, csv.Error) as error:
         raise FileProblem(f"is not a table of text: {error}") from error
     if not rows:
-        raise FileProblem("has no rows", "a head with the columns' names, then a row for each place")
+        raise FileProblem("has no rows", "a header with the column names, then one row per place")
     if any(None in row for row in rows):
-        raise FileProblem("has rows longer than its head")
+        raise FileProblem("has rows longer than its header")
     # Number of modes in a head; unknown and missing columns are reported.
     columns = list(rows[0])
     needed = {"mass", *XYZ}
@@ -218,7 +218,7 @@ def _load(path: Path) -> dict[str, Any]:
     if path.suffix not in FORMATS:
         raise FileProblem("has no known ending", f"known: {', '.join(FORMATS)}")
     if not path.is_file():
-        raise FileProblem(f"is not a file; looked for {path}", "files stand beside the scenario's")
+        raise FileProblem(f"is not a file; looked for {path}", "place the file next to the scenario file")
     return FORMATS[path.suffix](path)
 
 
@@ -234,7 +234,7 @@ class Reduced(Reduction):
 
     def check(self, flaws: FlawList) -> None:
         if self.modes is None and self.frequency is None and not flaws.concern("modes", "frequency"):
-            flaws.add("modes", "is missing", "give their number, or frequency, up to which they are kept")
+            flaws.add("modes", "is missing", "give the number of modes to keep, or a highest frequency")
         super().check(flaws)
 
 

@@ -112,7 +112,7 @@ class FileReference(Description):
     NOUN = "reference"
 
     file: str = text(doc="a CSV file, or one that ends in `.parquet`, beside this one; its first column is `time`")
-    column: str = text(doc="name of the column, without the unit that may stand in brackets behind it")
+    column: str = text(doc="name of the column, without the unit that may follow in brackets")
     interpolation: str = choice(INTERPOLATIONS, default="linear", doc="between the samples")
     ends: str = choice(
         ENDS,
@@ -122,7 +122,7 @@ class FileReference(Description):
 
     def check(self, flaws: FlawList) -> None:
         if self.ends != "natural" and self.interpolation in ("held", "linear"):
-            flaws.add("ends", f"has no effect on the interpolation '{self.interpolation}'", "it belongs to cubic")
+            flaws.add("ends", f"has no effect on the interpolation '{self.interpolation}'", "it applies to cubic")
 
     def load(self, folder: Path) -> RecordedReference:
         """The law, of a file in a folder."""
@@ -153,11 +153,11 @@ def read_reference(
 
 def _check_samples(flaws: FlawList, column: str, time: Array, values: Array) -> None:
     if not 2 <= time.size <= MOST_SAMPLES:
-        flaws.add("", f"has {time.size} samples, a reference has 2 to {MOST_SAMPLES}", "take every tenth or so")
+        flaws.add("", f"has {time.size} samples, a reference takes 2 to {MOST_SAMPLES}", "keep, say, every tenth")
     for k in np.flatnonzero(np.diff(time) <= 0)[:10]:
-        flaws.add("time", f"{time[k]:g} s is there twice", "leave one of these lines out")
+        flaws.add("time", f"{time[k]:g} s appears twice", "remove one of these lines")
     for k in np.flatnonzero(~np.isfinite(values))[:10]:
-        flaws.add(column, f"is missing at {time[k]:g} s", "leave the line out, or fill it in")
+        flaws.add(column, f"is missing at {time[k]:g} s", "remove the line, or fill it in")
 
 
 LAWS_OF_DATA: Mapping[str, type[FileReference | NetworkFile]] = {

@@ -189,7 +189,7 @@ def read_mechanism(root: TomlTable, name: str, reader: TableReader) -> Declared:
     top = TomlTable({}, "", root.flaws)
     if "dh" in root:
         if "joints" in root:
-            root.flaws.add("joints", "cannot stand beside a dh table", "give one of the two")
+            root.flaws.add("joints", "cannot be combined with a dh table", "give one of the two")
             root.asked.add("joints")
         rows, carried, convention = _read_rows(root.table("dh"), bodies, reader)
         moving = tuple(row.joint for row in rows if row.kind != "fixed")

@@ -85,8 +85,8 @@ class NetworkFile(Description):
     def check_law(self, law: TrainedNetwork, flaws: FlawList) -> None:
         """The keys fit the network, and it can be evaluated."""
         for name, output in law.recurrent:
-            flaws.add_unknown([name], law.inputs, "is no input of the network", "recurrent")
-            flaws.add_unknown([output], law.outputs, "is no output of the network", f"recurrent.{name}")
+            flaws.add_unknown([name], law.inputs, "is not an input of the network", "recurrent")
+            flaws.add_unknown([output], law.outputs, "is not an output of the network", f"recurrent.{name}")
         if flaws.found:
             return
         if self.features and len(law.signals) != 1:
@@ -99,7 +99,7 @@ class NetworkFile(Description):
         for key, names in (("features", law.arguments), ("outputs", law.names)):
             for name in names:
                 if not name.isidentifier():
-                    flaws.add(key, f"are missing: '{name}' of the network is no name of a signal")
+                    flaws.add(key, f"are missing: '{name}' of the network is not the name of a signal")
         # What is remembered of `error` one sample ago is named `error_1`, an entry of the state `h` `h_1`.
         for name in law.arguments.keys() & law.law_info.memory.keys():
             flaws.add("features", f"'{name}' is remembered under this name too", "give the argument another one")
@@ -136,14 +136,14 @@ def read_graph(content: bytes, flaws: FlawList) -> dict[str, Any]:
     try:
         model = onnx.load_model_from_string(content)
     except Exception as error:  # noqa: BLE001 (whatever the reader raises of a broken file)
-        refuse("file", f"is no ONNX file: {error}")
+        refuse("file", f"is not an ONNX file: {error}")
     graph = model.graph
     for versions in model.opset_import:
         if versions.domain in STANDARD and versions.version < OLDEST:
             what = f"has operations of version {versions.version}"
             flaws.add("file", what, f"export it with opset {OLDEST} or newer")
     if not graph.output:
-        flaws.add("file", "is no ONNX file with outputs")
+        flaws.add("file", "is not an ONNX file with outputs")
 
     # Weights in double precision; whole numbers, which are sizes and places, stay.
     def numbers(tensor: Any) -> Array:

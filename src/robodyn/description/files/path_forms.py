@@ -67,7 +67,7 @@ class Turned(Description):
 
     def check(self, flaws: FlawList) -> None:
         if self.rotation is None:
-            flaws.add("", "is missing", "say where the tool points: { pointing = [0, 0, -1] }")
+            flaws.add("", "is missing", "give the direction of the tool: { pointing = [0, 0, -1] }")
 
     @property
     def matrix(self) -> Any:
@@ -80,8 +80,8 @@ class Timing(Description):
 
     NOUN = "timing"
 
-    time: Floats = vector("s", None, doc="since it starts to move, from 0 on")
-    way: Floats = vector("m", None, doc="along the path then, from 0 on")
+    time: Floats = vector("s", None, doc="from the start of the motion, beginning at 0")
+    way: Floats = vector("m", None, doc="along the path at these times, beginning at 0")
     speed: Floats = vector("m/s", None, doc="then")
     acceleration: Floats = vector("m/s^2", None, doc="then")
 
@@ -108,13 +108,13 @@ class PathForm(Description, ABC, kw_only=True):
         Turned,
         default=None,
         doc="table that says how the tool is turned",
-        absent="turns as it likes, if `free` says so",
+        absent="free to rotate, if `free` says so",
     )
     end_orientation: Any = child(
         Pointing,
         Turned,
         default=None,
-        doc="the same at the end: the tool rotates evenly on the way",
+        doc="the same at the end: the tool rotates uniformly in between",
         absent="as at the start",
     )
     speed: float | None = quantity(
@@ -127,7 +127,7 @@ class PathForm(Description, ABC, kw_only=True):
         "m/s^3", positive=True, default=None, doc="along the path: S-shaped speed", absent="none: trapezoidal speed"
     )
     timing: Timing | None = child(
-        Timing, default=None, doc="instead of speed, acceleration and jerk: a timing of its own", absent="by them"
+        Timing, default=None, doc="instead of speed, acceleration and jerk: an explicit timing", absent="by them"
     )
     begin: float = quantity("s", default=0.0, doc="when it starts to move")
     period: float | None = quantity(
@@ -135,20 +135,20 @@ class PathForm(Description, ABC, kw_only=True):
     )
     delay: float = quantity("s", non_negative=True, default=0.0, doc="of their effect")
     near: Floats | None = vector(
-        "", None, default=None, doc="joint positions [rad or m] the branch is chosen near to at the start",
+        "", None, default=None, doc="joint positions [rad or m] near which the branch is chosen at the start",
         absent="the middle of each joint's limits, or 0",
     )  # fmt: skip
     free: tuple[str, ...] = texts(
         "motion",
         default=(),
-        doc='motions of the tool that may be as they like: `"x"`, `"y"`, `"z"` of the world, one of `"rx"`, `"ry"`, '
+        doc='motions of the tool that are left free: `"x"`, `"y"`, `"z"` of the world, one of `"rx"`, `"ry"`, '
         '`"rz"` about its own axes, or all three',
         absent="none",
     )
     prefer: Mapping[str, float] | None = weights(
         "moving joint",
         default=None,
-        doc="positions [rad or m] of joints to keep or reach, of an arm with joints to spare",
+        doc="positions [rad or m] of joints to keep or reach, of a redundant arm",
         absent="as at the start",
     )
     branch: int | None = whole_number(default=None, doc="number of the branch instead")
@@ -180,9 +180,7 @@ class PathForm(Description, ABC, kw_only=True):
             and not flaws.concern("orientation", "free")
             and not set(ROTATION) <= set(self.free)
         ):
-            remedy = (
-                f"say where the tool points: {{ pointing = [0, 0, -1] }}, or free = {list(ROTATION)} to let it turn"
-            )
+            remedy = f"direct the tool: {{ pointing = [0, 0, -1] }}, or free = {list(ROTATION)} to let it turn"
             flaws.add("orientation", "is missing", remedy)
 
     @abstractmethod
@@ -202,7 +200,7 @@ class LineForm(PathForm, kw_only=True):
 class ArcThrough(PathForm, kw_only=True):
     MARKS = ("kind=arc",)
     start: Floats = vector("m", suffixes=(), doc="in world axes")
-    middle: Floats = vector("m", suffixes=(), doc="a point on the way")
+    middle: Floats = vector("m", suffixes=(), doc="a point in between")
     end: Floats = vector("m", suffixes=(), doc="in world axes")
 
     def path(self, *turns: Any) -> CartesianPath:

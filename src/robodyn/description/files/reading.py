@@ -116,7 +116,7 @@ def read_rotation(table: TomlTable, key: str = "rotation") -> Any:
         return FAILED
     if "quaternion" in table:
         if not np.linalg.norm(quaternion) > 0:
-            table.flaws.add(table.at("quaternion"), "must not be zero", "[1, 0, 0, 0] rotates nothing")
+            table.flaws.add(table.at("quaternion"), "must not be zero", "use [1, 0, 0, 0] for no rotation")
             return FAILED
         return from_quaternion(*(np.asarray(quaternion) / np.linalg.norm(quaternion)))
     return from_rpy(*rpy) if "rpy" in table else rotation

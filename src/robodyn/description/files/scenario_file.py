@@ -199,7 +199,7 @@ def read_sequence(path: str | Path) -> ScenarioSequence:
     """
     path = Path(path)
     data, flaws = tomllib.loads(path.read_text(encoding="utf-8")), FlawList()
-    flaws.add_unknown(data, KEYS, "is no key of a file that names phases: it belongs into a phase's file")
+    flaws.add_unknown(data, KEYS, "is not a key of a file that names phases: move it to a phase's file")
     for key in ("name", "title"):
         if not isinstance(data.get(key, ""), str):
             flaws.add(key, f"must be a text, is {data[key]!r}")
@@ -210,7 +210,7 @@ def read_sequence(path: str | Path) -> ScenarioSequence:
     phases = []
     for k, file in enumerate(files):
         if not (path.parent / file).is_file():
-            flaws.add(f"phases[{k}]", f"there is no file '{file}'", f"it is looked for in {path.parent}")
+            flaws.add(f"phases[{k}]", f"there is no file '{file}'", f"looked for in {path.parent}")
             continue
         try:
             phases.append(read_scenario(path.parent / file))

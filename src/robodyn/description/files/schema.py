@@ -49,9 +49,12 @@ ROBOT: Schema = {
     "lock": {"anyOf": [{"type": "array", "items": STRING}, {"type": "object", "additionalProperties": NUMBER}]},
 }
 COMPOSITION: Schema = {
-    "include": {"description": "files whose tables are put in", "anyOf": [STRING, {"type": "array", "items": STRING}]},
+    "include": {
+        "description": "files whose tables are merged in",
+        "anyOf": [STRING, {"type": "array", "items": STRING}],
+    },
     "robot": {
-        "description": "a robot file (URDF, SDF, MJCF, xacro) whose machine is put in",
+        "description": "a robot file (URDF, SDF, MJCF, xacro) whose machine is used",
         "anyOf": [STRING, {"type": "object", "properties": ROBOT, "required": ["file"], "additionalProperties": False}],
     },
     "templates": {"description": "tables of parts, used below", "additionalProperties": {"type": "object"}},

@@ -56,10 +56,10 @@ def _check_bare(text: str, number: str, expected: str, written: str, bare: bool)
         return
     if written:
         own = parse_unit(written).name
-        raise UnitError(f'the file gives it in {written}: say "{number} {written}", or "{number} {own}"')
+        raise UnitError(f'the file gives it in {written}: write "{number} {written}", or "{number} {own}"')
     if expected not in ("", "1") and not bare:
         units = " or ".join(f'"{text} {unit}"' for unit in _alternatives(expected)[:2])
-        raise UnitError(f'"{text}" has no unit: say {units}, or {text} without quotes, which is SI')
+        raise UnitError(f'"{text}" has no unit: write {units}, or {text} without quotes, which is SI')
 
 
 def _read_unit(value: str, text: str, allowed: list[str]) -> UnitOfMeasure:

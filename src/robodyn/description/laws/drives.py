@@ -258,7 +258,7 @@ def inverter(value, velocity, voltage=math.inf, *, resistance, torque_constant):
     capacitance="F",
     states={"voltage": 10.0},
     checks={"source_voltage": "positive", "resistance": "positive", "capacitance": "positive"},
-    positive={"voltage": "the supply breaks down: less power, or a smaller resistance of supply and cables"},
+    positive={"voltage": "the supply voltage collapses: reduce the power, or the resistance of supply and cables"},
 )
 def sagging_supply(power, voltage, *, source_voltage, resistance, capacitance):
     """Supply behind a resistance with a capacitor: `C U_dot = (U0 - U) / Rs - P / U`; no more than U0^2 / (4 Rs)."""

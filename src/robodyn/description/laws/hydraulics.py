@@ -674,5 +674,5 @@ def _check_positive(**values: float) -> None:
 def _root(drop: float) -> float:
     if not drop > 0:
         what = f"leaves the valve a pressure drop of {drop:g} Pa"
-        refuse("load", what, "the supply must press harder than it", "linearisation")
+        refuse("load", what, "the supply pressure must be higher", "linearisation")
     return math.sqrt(drop)

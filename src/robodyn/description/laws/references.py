@@ -323,7 +323,7 @@ UNIT_LENGTH = 1e-3
 def _check_quaternion(name, parts):
     length = sym.sqrt(sum(part * part for part in parts))
     if len(parts) != 4 or not abs(length - 1) < UNIT_LENGTH:
-        raise ValueError(f"{name} is no unit quaternion w, x, y, z: {len(parts)} numbers of length {length:.4g}")
+        raise ValueError(f"{name} is not a unit quaternion w, x, y, z: {len(parts)} numbers of length {length:.4g}")
 
 
 @law(units=ORIENTATION, folded=("start", "target"))

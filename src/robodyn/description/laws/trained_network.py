@@ -251,7 +251,7 @@ def _recurrent(given: Arrays, attributes: Attributes, gates: int) -> tuple[Any, 
     unusual = [key for key, usual in RECURRENT.items() if attributes.get(key, usual[0]) not in usual]
     unusual += ["sequence_lens"] * (lengths is not None) + ["peepholes"] * (peepholes is not None)
     if unusual:
-        raise ValueError(f"{', '.join(unusual)} of a recurrent layer cannot be as they are: one direction, no clip")
+        raise ValueError(f"{', '.join(unusual)} of a recurrent layer are not supported: use one direction and no clip")
     size = R.shape[2]
     zero = np.zeros((x.shape[1], size))
     biases = np.split(np.zeros(2 * gates * size) if bias is None else bias[0], 2)

@@ -81,7 +81,7 @@ class Block(Description):
     )
     offset: float = quantity("s", non_negative=True, named=False, default=0.0, doc="time of the first sample")
     delay: float = quantity(
-        "s", non_negative=True, named=False, default=0.0, doc="from a sample to its outputs' taking effect"
+        "s", non_negative=True, named=False, default=0.0, doc="from a sample until its outputs take effect"
     )
     hold: Mapping[str, float] = numbers("law", default=EMPTY, doc="outputs before the first takes effect", absent="0")
     native: bool = flag(default=True, doc="`false` calls the law in Python at each sample")

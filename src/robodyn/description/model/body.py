@@ -77,7 +77,7 @@ class Plane(Description):
 
     point: str = reference("point", key="plane", doc="a point of it")
     normal: Floats = unit_vector(
-        default=Z_AXIS, frame="point", doc="out of the material, in the frame of the point's body"
+        default=Z_AXIS, frame="point", doc="pointing out of the material, in the frame of the point's body"
     )
 
 
@@ -100,7 +100,7 @@ class HeightField(Description):
         for key in ("x", "y"):
             places = getattr(self, key)
             if not flaws.concern(key) and (len(places) < 2 or any(b <= a for a, b in pairwise(places))):
-                flaws.add(key, "must be two or more numbers that rise", "sort them, and the heights with them")
+                flaws.add(key, "must be two or more increasing numbers", "sort them, and the heights with them")
         if not flaws.found and not _is_grid(self.heights, len(self.x), len(self.y)):
             what = f"must be {len(self.x)} rows of {len(self.y)} finite numbers"
             flaws.add("heights", what, "a row for each of x, a number in it for each of y")
@@ -140,11 +140,11 @@ class Look(Description, kw_only=True):
     origin: Floats = place(default=ZERO, suffixes=(), doc="of its middle, of a mesh of its origin, in the body's frame")
     rotation: Rows = rotation_matrix(default=IDENTITY, doc="R_body_look")
     colour: str | None = text(default=None, doc='as `"#rrggbb"`', absent="a mesh's own, else that of links")
-    collision: bool = flag(default=False, doc="a shape for contacts: drawn on wish alone")
+    collision: bool = flag(default=False, doc="a collision shape: drawn only on request")
 
     def check(self, flaws: FlawList) -> None:
         if isinstance(self.colour, str) and not COLOUR.fullmatch(self.colour):
-            flaws.add("colour", f"'{self.colour}' is no colour", 'red, green and blue as "#cc4422"')
+            flaws.add("colour", f"'{self.colour}' is not a colour", 'red, green and blue as "#cc4422"')
 
     def map_names(self, change: NameMap, path: str = "") -> Self:
         """Nothing refers to looks: they keep their names."""
@@ -176,7 +176,9 @@ class SphereLook(Look, kw_only=True):
 class MeshLook(Look, kw_only=True):
     MARKS, kind = ("kind=mesh",), "mesh"
     file: str = file(doc="STL, OBJ, DAE or glTF file, from the folder of the scenario's file; kept by its full path")
-    scale: Floats = vector("", suffixes=(), default=(1.0, 1.0, 1.0), doc="factors along its axes: 0.001 of millimetres")
+    scale: Floats = vector(
+        "", suffixes=(), default=(1.0, 1.0, 1.0), doc="factors along its axes: 0.001 for millimetres"
+    )
 
     def check(self, flaws: FlawList) -> None:
         super().check(flaws)
@@ -186,7 +188,7 @@ class MeshLook(Look, kw_only=True):
             return
         path = Path(self.file).absolute()
         if path.suffix.lower() not in MESHES:
-            flaws.add("file", f"'{path.name}' is no mesh that can be drawn", f"save it as {' or '.join(MESHES)}")
+            flaws.add("file", f"'{path.name}' is not a mesh that can be drawn", f"save it as {' or '.join(MESHES)}")
         elif not path.is_file():
             flaws.add("file", f"there is no file '{path}'", "give its path from the folder of the scenario's file")
         self.set_fields(file=str(path))
@@ -228,7 +230,7 @@ class InertiaEntries(Vector):
             flaws.add(path, f"must be 3 or 6 numbers or a 3x3 matrix, is {value!r}")
             return value
         if matrix.shape == (3, 3) and not np.allclose(matrix, matrix.T, rtol=1e-9, atol=0, equal_nan=True):
-            flaws.add(path, "must be symmetric", "give the matrix's own off-diagonals, both alike")
+            flaws.add(path, "must be symmetric", "both off-diagonal entries of a pair must be equal")
             return value
         if matrix.shape not in ((3,), (6,), (3, 3)):
             flaws.add(path, f"must be 3 or 6 numbers or a 3x3 matrix, has shape {matrix.shape}")
@@ -360,7 +362,7 @@ class FlexibleBody(Body):
             flaws.add("looks", "have no effect on a body that deforms", "give them to a body fixed to it")
         n = len(self.modal_mass)
         if not n:
-            flaws.add("modal_mass", "there is no mode", "take a Body where nothing deforms")
+            flaws.add("modal_mass", "there is no mode", "use a Body where nothing deforms")
         if len(self.modal_stiffness) != n or len(self.twists) != n:
             flaws.add("modal_stiffness", f"has {len(self.modal_stiffness)} modes, modal_mass {n}")
         for name in ("modal_mass", "modal_stiffness"):
@@ -450,7 +452,7 @@ def _check_carrier(flaws: FlawList, path: str, body: FlexibleBody, part: Any) ->
     if body.nodes:
         near = body.nearest_node(part.origin)
         remedy = f"nearest is '{near.name}' at {_shown(near.position)} m; node = \"{near.name}\" makes a rigid bracket"
-    flaws.add(f"{path}.origin", f"{_shown(part.origin)} m is no node of the flexible body '{body.name}'", remedy)
+    flaws.add(f"{path}.origin", f"{_shown(part.origin)} m is not a node of the flexible body '{body.name}'", remedy)
 
 
 def _shown(position: Sequence[float]) -> str:

@@ -243,11 +243,11 @@ class ConstraintMethod(Description):
         "1/s", positive=True, default=None, doc="rate at which errors decay", absent="from size and duration"
     )
     independent: tuple[str, ...] | None = texts(
-        "joint", default=None, doc='with `"minimal"`: joints that move by themselves', absent="chosen anew on the way"
+        "joint", default=None, doc='with `"minimal"`: the independent joints', absent="chosen again during the run"
     )
 
     def check(self, flaws: FlawList) -> None:
         if self.pole is not None and self.method == "projection":
-            flaws.add("pole", f"has no effect on the method '{self.method}'", "it belongs to baumgarte")
+            flaws.add("pole", f"has no effect on the method '{self.method}'", "it applies to baumgarte")
         if self.independent is not None and self.method != "minimal":
-            flaws.add("independent", f"has no effect on the method '{self.method}'", "it belongs to minimal")
+            flaws.add("independent", f"has no effect on the method '{self.method}'", "it applies to minimal")

@@ -49,7 +49,7 @@ class ContactPair(Description, ABC):
 
     NOUN = "contact"
     MISSING: ClassVar[Mapping[str, str]] = {
-        "against": "there is no ground to touch or to roll on: say against = { plane = POINT }, POINT one of the ground"
+        "against": "there is no ground to touch or roll on: give against = { plane = POINT }, POINT one of the ground"
     }
 
     name: str = part_name()
@@ -80,7 +80,7 @@ class ContactPair(Description, ABC):
             what = f"is that of touching ('{self.against.point}')"
             flaws.add("against.point", what, "name two points of two bodies")
         if isinstance(self.touching, Rim) and isinstance(self.against, (Box, HeightField)):
-            flaws.add("against", f"is a {self.against.NOUN}: a rim touches planes only", "take a plane, or a ball")
+            flaws.add("against", f"is a {self.against.NOUN}: a rim touches planes only", "use a plane, or a ball")
 
     def _rough(self, friction: Any, parameters: Mapping[str, float]) -> dict[str, PlacedLaw]:
         return {} if friction is None else {"friction": (f"{self.name}.friction", friction, parameters)}
@@ -179,7 +179,7 @@ def _settle_law(flaws: FlawList, contact: ContactPair, field: str, inputs: tuple
     own = {*inputs, *info.states, *info.located.values(), *(("direction",) if sticks else ())}
     own |= {TRAVEL} if rolls else set()
     if not rolls and TRAVEL in {argument.name for argument in arguments}:
-        flaws.add(field, "the law is that of a rolling wheel: it takes its travel", "say rim for what touches")
+        flaws.add(field, "the law is for a rolling wheel: it takes its travel", "use a rim")
         return
     wanted = [argument for argument in arguments if argument.name not in own]
     values = {a.name: parameters.get(a.name, a.default) for a in wanted if a.name in parameters or a.has_default}
@@ -187,14 +187,14 @@ def _settle_law(flaws: FlawList, contact: ContactPair, field: str, inputs: tuple
         if argument.name not in values:
             flaws.add(f"{group}.{argument.name}", "is missing", f"the law takes it, beside {', '.join(inputs)}")
     for key in parameters.keys() - {argument.name for argument in wanted}:
-        flaws.add(f"{group}.{key}", "is no parameter of the law", nearest(key, [a.name for a in wanted]))
+        flaws.add(f"{group}.{key}", "is not a parameter of the law", nearest(key, [a.name for a in wanted]))
     if not set(inputs[:2]) <= {argument.name for argument in arguments}:
-        flaws.add(field, f"the law does not take {' and '.join(inputs[:2])}", "it is no law of this kind")
+        flaws.add(field, f"the law does not take {' and '.join(inputs[:2])}", "it is not a law of this kind")
     if len(info.located) > (field == "law"):
         flaws.add(field, f"the law locates {', '.join(info.located)}", "only a normal force may locate one touch")
     if info.memory or (info.sticks and not sticks):
         what = "a contact's law has no memory, and only friction of a rigid contact has a direction"
-        flaws.add(field, what, "take one with continuous states")
+        flaws.add(field, what, "use one with continuous states")
     for key, value in values.items():
         check_finite(flaws, f"{group}.{key}", value)
     check_parameters(flaws, group, info, values)

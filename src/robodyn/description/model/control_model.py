@@ -138,10 +138,10 @@ class ControlModel(Description):
         "point",
         empty=True,
         default=(),
-        doc="points that the model holds where they are: feet that stand, in the place of their contacts",
+        doc="points that the model holds where they are: standing feet, instead of their contacts",
         absent="none",
     )
-    friction: bool = flag(default=False, doc="whether friction belongs to its motion, at the velocity that it is given")
+    friction: bool = flag(default=False, doc="whether it includes friction, at the velocity it is given")
     scale: Mapping[str, float] = weights(
         "number", empty=True, default=EMPTY, doc='factors of its numbers, by pattern: `{"*.mass" = 0.9}`', absent="none"
     )
@@ -196,7 +196,7 @@ class StateController(Description):
     name: str = part_name()
     period: float = quantity("s", positive=True, named=False, doc="sample time")
     delay: float = quantity(
-        "s", non_negative=True, named=False, default=0.0, doc="from a sample to its commands' taking effect"
+        "s", non_negative=True, named=False, default=0.0, doc="from a sample until its commands take effect"
     )
     states: Mapping[str, float] = weights(
         "signal",
@@ -219,7 +219,7 @@ class StateController(Description):
         "signal",
         empty=True,
         default=EMPTY,
-        doc="Kalman filter: variance of what each state gets in a sample by noise, 0 for those not named",
+        doc="Kalman filter: variance that noise adds to each state in a sample, 0 for those not named",
     )
     measured_noise: Floats = vector("", None, default=(), doc="and of the noise of each measured signal")
     poles: Floats = vector("", None, default=(), doc="or Luenberger observer: its poles [1/s], one for each state")
@@ -241,7 +241,7 @@ class StateController(Description):
             for key in self.stated("commands", "acts", "delay"):
                 flaws.add(key, "has no effect without weights of states", 'states = {"rail.position" = 1}')
             if not self.measured or not self.applied:
-                flaws.add("states", "is missing", "weigh states, or name what an observer has: measured and applied")
+                flaws.add("states", "is missing", "give weights of states, or for an observer measured and applied")
         if self.measured:
             if bool(self.poles) == bool(self.noise or self.measured_noise):
                 flaws.add(

@@ -213,14 +213,12 @@ def check_mimics(flaws: FlawList, joints: Sequence[Joint]) -> None:
     for name, mimic in mimics.items():
         path = f"joints.{name}.mimic.joint"
         if mimic.joint in fixed:
-            flaws.add(
-                path, f"'{mimic.joint}' is fixed", "a joint that does not move leads nothing; make this one fixed"
-            )
+            flaws.add(path, f"'{mimic.joint}' is fixed", "a fixed joint cannot lead; make this one fixed too")
         elif mimic.joint not in axes:
             flaws.add(path, f"there is no moving joint '{mimic.joint}'", nearest(mimic.joint, axes))
         elif name in _leaders(name, mimics):
             round_trip = " -> ".join([name, *_leaders(name, mimics)])
-            flaws.add(path, f"the joint follows itself: {round_trip}", "let one of them follow nothing")
+            flaws.add(path, f"the joint follows itself: {round_trip}", "remove the mimic of one of them")
     if not flaws.found:
         _check_reach(flaws, joints)
 
@@ -234,7 +232,11 @@ def _check_reach(flaws: FlawList, joints: Sequence[Joint]) -> None:
         own_least, own_most = ranges[name]
         if least > own_most or most < own_least:
             what = f"'{mimic.joint}' brings the joint to {least:g} to {most:g}, its own limits are {own_least:g} to"
-            flaws.add(f"joints.{name}.mimic", f"{what} {own_most:g}", "change ratio, offset or limits of one of both")
+            flaws.add(
+                f"joints.{name}.mimic",
+                f"{what} {own_most:g}",
+                "change the ratio, the offset or the limits of one of them",
+            )
 
 
 def _range(joint: Joint) -> tuple[float, float]:

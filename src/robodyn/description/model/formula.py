@@ -58,7 +58,7 @@ class FormulaError(ValueError):
     def tell(self, formula: str) -> str:
         """The sentence with the place in the formula."""
         rest = formula[self.at : self.at + 20]
-        place = f"at letter {self.at + 1}, '{rest}'" if rest.strip() else "at its end"
+        place = f"at character {self.at + 1}, '{rest}'" if rest.strip() else "at its end"
         return f"{self} ({place})"
 
 
@@ -126,7 +126,9 @@ def parse_formula(text: str) -> Node:
         FormulaError: with the place of the first mistake.
     """
     if len(text) > LONGEST:
-        raise FormulaError(f"has {len(text)} letters, at most {LONGEST} are read", 0, "part it into several signals")
+        raise FormulaError(
+            f"has {len(text)} characters, at most {LONGEST} are read", 0, "split it into several signals"
+        )
     parser = _Parser(text)
     tree = parser.read(0, 0)
     if parser.kind != "end":
@@ -176,12 +178,12 @@ class _Parser:
             right = self.read(SIGN - 1 if word == "^" else BINDS[word], depth + 1)
             left = self.operation(word, (left, right), at)
             if BINDS[word] == COMPARED and BINDS.get(self.word) == COMPARED and self.kind == "sign":
-                raise FormulaError("compares three values", self.at, "say a < b and b < c")
+                raise FormulaError("compares three values", self.at, "write a < b and b < c")
         return left
 
     def read_operand(self, depth: int) -> Node:
         if depth > DEEPEST:
-            raise FormulaError(f"is nested more than {DEEPEST} deep", self.at, "part it into several signals")
+            raise FormulaError(f"is nested more than {DEEPEST} deep", self.at, "split it into several signals")
         if self.kind == "sign" and self.word in ("-", "+", "not"):
             word, at = self.take()
             operand = self.read(NOT if word == "not" else SIGN, depth + 1)
@@ -217,7 +219,7 @@ class _Parser:
         while self.kind == "sign" and self.word == ",":
             self.advance()
             operands.append(self.read(0, depth + 1))
-        self.expect(")", f"behind the arguments of {function}")
+        self.expect(")", f"after the arguments of {function}")
         if len(operands) != FUNCTIONS[function][0]:
             raise FormulaError(f"{function} takes {FUNCTIONS[function][0]} arguments, not {len(operands)}", at)
         return self.operation(function, tuple(operands), at)
@@ -236,12 +238,12 @@ class _Parser:
     def count(self, at: int) -> None:
         self.n_parts += 1
         if self.n_parts > MOST_PARTS:
-            raise FormulaError(f"has more than {MOST_PARTS} parts", at, "part it into several signals")
+            raise FormulaError(f"has more than {MOST_PARTS} parts", at, "split it into several signals")
 
 
 def _finite(constant: Constant) -> Constant:
     if not math.isfinite(constant.value):
-        raise FormulaError("is no finite number", constant.at)
+        raise FormulaError("is not a finite number", constant.at)
     return constant
 
 
@@ -360,7 +362,9 @@ def _common(tree: Operation, operands: list[OperandUnit], units: Mapping[str, st
     for other in definite[1:]:
         if not _alike(definite[0], other):
             names = " and ".join(_describe_measure(operand) for operand in (definite[0], other))
-            raise FormulaError(f"'{tree.function}' brings together {names}", tree.at, "only like quantities fit")
+            raise FormulaError(
+                f"'{tree.function}' combines {names}", tree.at, "only quantities of the same kind can be combined"
+            )
     if not bound:
         return operands[0]
     # A plain signal gives the unit better than a product in which a radian may be left out.
@@ -458,7 +462,7 @@ class FormulaSignal(Description):
             flaws.add("formula", error.tell(self.formula), error.remedy)
             return set()
         if not names - set(self.parameters):
-            flaws.add("formula", "reads no signal", "a constant is the law constant_reference of a block")
+            flaws.add("formula", "reads no signal", "for a constant use a block with the law constant_reference")
         return names
 
     def _check_unit(self, flaws: FlawList, path: str, unit: str) -> None:
@@ -468,7 +472,7 @@ class FormulaSignal(Description):
             flaws.add(path, str(error))
             return
         if measure.factor != 1:
-            flaws.add(path, f"'{unit}' is not of SI, as all signals are", f"say '{measure.name}'")
+            flaws.add(path, f"'{unit}' is not an SI unit; all signals are in SI", f"write '{measure.name}'")
 
     @cached_property
     def tree(self) -> Node:

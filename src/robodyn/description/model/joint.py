@@ -179,12 +179,12 @@ class Mimic(Description):
     NOUN = "mimic"
 
     joint: str = reference("moving joint", doc="the one it follows, its leader")
-    ratio: float = quantity(named=False, default=1.0, doc="how far it moves by its leader's motion")
+    ratio: float = quantity(named=False, default=1.0, doc="its motion per motion of its leader")
     offset: float = quantity(default=0.0, doc="its position where its leader's is 0")
 
     def check(self, flaws: FlawList) -> None:
         if self.ratio == 0 and not flaws.concern("ratio"):
-            flaws.add("ratio", "must not be 0: it would follow nothing", 'for a joint that stands still take "fixed"')
+            flaws.add("ratio", "must not be 0: it would not follow", 'for a joint that stands still use "fixed"')
 
 
 class Joint(Description):
@@ -218,12 +218,17 @@ class Joint(Description):
         absent="any that is",
     )
     pitch: float = quantity(
-        {"screw": "m/rad"}, by="kind", default=0.0, doc="of a screw: how far it advances by angle", absent="none"
+        {"screw": "m/rad"}, by="kind", default=0.0, doc="of a screw: how far it advances per angle", absent="none"
     )
     lower_limit: float | None = quantity(POSITION, by="kind", default=None, doc="least position", absent=NONE)
     upper_limit: float | None = quantity(POSITION, by="kind", default=None, doc="largest position", absent=NONE)
     speed_limit: float | None = quantity(
-        rate_of(POSITION, "s"), by="kind", positive=True, default=None, doc="largest speed either way", absent=NONE
+        rate_of(POSITION, "s"),
+        by="kind",
+        positive=True,
+        default=None,
+        doc="largest speed in either direction",
+        absent=NONE,
     )
     acceleration_limit: float | None = quantity(
         rate_of(POSITION, "s^2"), by="kind", positive=True, default=None, doc="the same of acceleration", absent=NONE
@@ -233,7 +238,7 @@ class Joint(Description):
         by="kind",
         positive=True,
         default=None,
-        doc="largest torque or force that drives may put on it either way; friction, springs and constraints aside",
+        doc="largest torque or force of drives in either direction; without friction, springs and constraints",
         absent=NONE,
     )
     damping: float | None = quantity(
@@ -274,10 +279,10 @@ class Joint(Description):
             flaws.add(field, f"has no effect on a {self.kind} joint", "leave it out")
         if self.kind == "screw" and self.pitch == 0 and not flaws.concern("pitch"):
             flaws.add(
-                "pitch", "a screw must have one", 'say how far it advances, such as "5 mm/rev", or kind "revolute"'
+                "pitch", "a screw must have one", 'give how far it advances, such as "5 mm/rev", or kind "revolute"'
             )
         if self.second_axis is not None and abs(np.dot(self.axis, self.second_axis)) > SQUARE:
-            flaws.add("second_axis", "must be perpendicular to axis", "for other angles take two revolute joints")
+            flaws.add("second_axis", "must be perpendicular to axis", "for other angles use two revolute joints")
         if self.kind in SINGLE and not flaws.concern("lower_limit", "upper_limit"):
             lower, upper = self.lower_limit, self.upper_limit
             if lower is not None and upper is not None and not lower < upper:
@@ -287,7 +292,9 @@ class Joint(Description):
                     flaws.add(stop, "has no effect without a limit", "give lower_limit or upper_limit, or both")
             if self.stop_restitution is not None and self.stop_stiffness is not None:
                 flaws.add(
-                    "stop_restitution", "is of rigid end stops, stop_stiffness of elastic ones", "leave one of them out"
+                    "stop_restitution",
+                    "is for rigid end stops, stop_stiffness for elastic ones",
+                    "leave one of them out",
                 )
             if self.stop_damping is not None and self.stop_stiffness is None:
                 flaws.add("stop_damping", "has no effect without end stops", "give stop_stiffness")

@@ -132,7 +132,7 @@ class Texts(FieldKind):
             flaws.add(path, f"must name at least one {self.noun}")
         for name, count in Counter(value if self.options else ()).items():
             if count > 1:
-                flaws.add(path, f"'{name}' is there twice")
+                flaws.add(path, f"'{name}' appears twice")
             if name not in self.options:
                 flaws.add(path, f"'{name}' is unknown", nearest(name, self.options))
         return tuple(value)

@@ -415,7 +415,7 @@ class ElasticGear(Description):
     drive: str = part_name(doc="name of the coordinate of the motor's side, in joint units")
     stiffness: float = quantity(positive=True, doc="on the joint's side [N m/rad or N/m]")
     damping: float = quantity(non_negative=True, default=0.0, doc="[N m s/rad or N s/m]")
-    gap: float = quantity(non_negative=True, default=0.0, doc="whole play between the teeth [rad or m]")
+    gap: float = quantity(non_negative=True, default=0.0, doc="total backlash [rad or m]")
 
     @property
     def twist(self) -> str:

@@ -163,7 +163,7 @@ def _check_connections(flaws: FlawList, bodies: list[str], joints: Any) -> None:
     for name, count in carriers.items():
         if count > 1:
             remedy = "a tree allows one; closing a loop is a constraint"
-            flaws.add(f"bodies.{name}", f"hangs on {count} joints", remedy)
+            flaws.add(f"bodies.{name}", f"is the child of {count} joints", remedy)
     reached, growing = {GROUND}, True
     while growing:
         new = {joint.child for joint in joints if joint.parent in reached} - reached

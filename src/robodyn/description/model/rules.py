@@ -69,7 +69,7 @@ def check_rule(flaws: FlawList, path: str, rule: str, values: Array, others: Map
             flaws.add(path, "must have at least two values, each larger than the one before")
         elif one == "non-decreasing" and np.any(np.diff(values) < 0):
             k = int(np.flatnonzero(np.diff(values) < 0)[0])
-            what = f"must never decrease, but falls from {values[k]:g} to {values[k + 1]:g}: the table is not monotonic"
+            what = f"must not decrease, but falls from {values[k]:g} to {values[k + 1]:g}: the table is not monotonic"
             flaws.add(f"{path}[{k + 1}]", what, "sort or smooth the values")
         elif one not in RULES and one.rpartition(" ")[2] in others:
             _check_pair(flaws, path, one, values, others)

@@ -182,7 +182,7 @@ def _check_quaternion(flaws: FlawList, path: str, quaternion: list[float]) -> No
     """Its length must be 1: another one is more likely a mistake than meant."""
     length = float(np.linalg.norm(quaternion))
     if length == 0:
-        flaws.add(path, "is a quaternion of zeros, which is no rotation", "[1, 0, 0, 0] leaves the body as it is")
+        flaws.add(path, "is a quaternion of zeros, which is not a rotation", "[1, 0, 0, 0] leaves the body as it is")
     elif abs(length - 1) > UNIT_LENGTH:
         unit = ", ".join(repr(round(entry / length, 12)) for entry in quaternion)
         flaws.add(
@@ -207,10 +207,10 @@ def check_event_names(flaws: FlawList, events: Sequence[str], blocks: Sequence[s
 
 def check_nominal(flaws: FlawList, nominal: Mapping[str, Any], joints: Sequence[str]) -> None:
     """A nominal motion names moving joints, and all of them."""
-    flaws.add_unknown(nominal, joints, "is no moving joint", "nominal")
+    flaws.add_unknown(nominal, joints, "is not a moving joint", "nominal")
     for joint in joints if nominal else ():
         if joint not in nominal:
-            flaws.add(f"nominal.{joint}", "is missing", "say which signal is its reference position")
+            flaws.add(f"nominal.{joint}", "is missing", "name the signal of its reference position")
 
 
 def state_units(freedoms: Iterable[Freedom], blocks: Iterable[Block]) -> dict[str, str]:
@@ -230,11 +230,11 @@ def check_keep(flaws: FlawList, keep: Sequence[str], states: Sequence[str], init
         flaws.add(
             "keep",
             f"has no effect on the initialisation '{initialisation}'",
-            "say initialisation = 'assembled', or leave it out",
+            "set initialisation = 'assembled', or leave it out",
         )
     for name, times in Counter(keep).items():
         if name not in states:
-            flaws.add("keep", f"'{name}' is no position or velocity of a moving joint", nearest(name, states))
+            flaws.add("keep", f"'{name}' is not a position or velocity of a moving joint", nearest(name, states))
         elif times > 1:
             flaws.add("keep", f"names '{name}' {times} times", "name it once")
 
@@ -336,12 +336,12 @@ class Scenario(Description, Displayed):
         speeds = {name for freedom in (mechanism.freedoms if mechanism else ()) for name in freedom.velocities}
         for name, value in self.initial.items():
             if name in speeds and value:
-                what = f"has no effect: the start is looked for at rest, where speeds are 0, not {value:g}"
-                flaws.add(f"initial.{name}", what, "leave it out, or say initialisation = 'given'")
+                what = f"has no effect: the start is searched for at rest, where speeds are 0, not {value:g}"
+                flaws.add(f"initial.{name}", what, "leave it out, or set initialisation = 'given'")
         for delay in self.machine.delays:
             if delay.before is not None:
-                what = "has no effect: at rest the signal has long been what it is at the start"
-                flaws.add(f"delays.{delay.name}.before", what, "leave it out, or say initialisation = 'given'")
+                what = "has no effect: at rest the signal had its start value all along"
+                flaws.add(f"delays.{delay.name}.before", what, "leave it out, or set initialisation = 'given'")
 
     def raise_if_any(self, flaws: FlawList) -> None:
         """Raise what is found wrong later on, each flaw reported where it stands in the scenario's file."""

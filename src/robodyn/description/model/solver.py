@@ -81,7 +81,10 @@ class Solver(Description):
         "s", positive=True, default=None, doc="computing time before the run stops", absent="no limit"
     )
     spectral_radius: float = quantity(
-        "1", non_negative=True, default=0.8, doc="of `generalised_alpha`: what a step leaves of motions too fast for it"
+        "1",
+        non_negative=True,
+        default=0.8,
+        doc="of `generalised_alpha`: what one step leaves of motions too fast for it",
     )
 
     def check(self, flaws: FlawList) -> None:

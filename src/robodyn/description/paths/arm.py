@@ -213,7 +213,7 @@ def build_arm(mechanism: Mechanism, point: str) -> SerialArm:
         chain.insert(0, carrier[body])
         body = carrier[body].parent
     if not any(joint.freedoms for joint in chain):
-        flaws.add("point", f"'{point}' hangs on no joints", "name a point that moves")
+        flaws.add("point", f"'{point}' is not carried by any joint", "name a point that moves")
     for joint in chain:
         if any(not freedom.is_single for freedom in joint.freedoms):
             flaws.add(f"joints.{joint.name}", f"is {joint.kind}", "joints of an arm have single positions")

@@ -184,7 +184,7 @@ class Orientation:
                 check_rotation(problems, value)
                 flaws.extend(Flaw(key, flaw.what, flaw.remedy) for flaw in problems.found)
         if not flaws.found and np.linalg.norm(self.turn) > HALF_TURN:
-            flaws.add("end", "is half a turn from start: both ways round are as short", "give less than 180 deg")
+            flaws.add("end", "is 180 deg from the start: both directions are equally short", "give less than 180 deg")
         flaws.raise_if_any("orientation")
         for key in ("start", "end"):
             value = getattr(self, key)
@@ -354,7 +354,7 @@ def join_pieces(
     """
     if orientation is None and end_orientation is not None:
         what = "is given without orientation"
-        refuse("end_orientation", what, "say how the tool is turned at the start", "path")
+        refuse("end_orientation", what, "give the tool's orientation at the start", "path")
     turned = None if orientation is None else Orientation(orientation, end_orientation)
     return CartesianPath(tuple(pieces), turned, stops)
 
@@ -444,7 +444,7 @@ def waypoints(points: Any, radius: Any = None, orientation: Any = None, end_orie
         flaws.add("points", f"must be at least two, are {len(rows)}")
     for k in range(1, len(rows)):
         if good[k] and good[k - 1] and np.linalg.norm(np.subtract(rows[k], rows[k - 1])) < 1e-9:
-            flaws.add(f"points[{k}]", "is the same as the one before", "leave it out")
+            flaws.add(f"points[{k}]", "equals the one before", "leave it out")
     flaws.raise_if_any("waypoints")
     corners = np.asarray(rows, float)
     if radius is None:

@@ -169,7 +169,7 @@ def check_reach(flaws: FlawList, arm: SerialArm, path: CartesianPath, trace: Joi
         begin = trace.knots[first] if first == 0 else _edge(arm, path, trace.knots[first - 1], trace.knots[first])
         inside = last == len(trace.knots) - 1
         end = trace.knots[last] if inside else _edge(arm, path, trace.knots[last + 1], trace.knots[last])
-        remedy = "no joint positions bring the tool there: move the path nearer, or turn the tool"
+        remedy = "no joint positions bring the tool there: move the path nearer, or rotate the tool"
         flaws.add("", f"the path is out of reach {_where(begin, end)}", remedy)
 
 
@@ -207,7 +207,7 @@ def check_singularities(flaws: FlawList, trace: JointTrace, arm: SerialArm, tole
     """Report where the arm comes near a singularity, which one, and which joint would race."""
     joints, hinges = arm.joints, arm.n == N_JOINTS and bool(np.all(arm.periodic))
     near = trace.closeness < tolerance
-    remedy = "turn the tool, move the path, or take another branch"
+    remedy = "rotate the tool, move the path, or take another branch"
     for first, last in _stretches(near):
         worst = first + int(np.nanargmin(trace.closeness[first : last + 1]))
         kind, joint = _singularity(trace.idle[worst], hinges)
@@ -545,10 +545,10 @@ def plan_path(
 
     Args:
         point: of the mechanism; its place is the tool's, its body's axes are the tool's.
-        near: joint positions [rad or m] that the branch is chosen near to at the start, (n,) or by joint; the middle
+        near: joint positions [rad or m] near which the branch is chosen at the start, (n,) or by joint; the middle
             of each joint's limits, or 0, by default.
         branch: number of the branch at the start instead, as `find_branches` counts.
-        free: motions of the tool that may be as they like: "x", "y", "z" in world axes, one of "rx", "ry", "rz" about
+        free: motions of the tool that are left free: "x", "y", "z" in world axes, one of "rx", "ry", "rz" about
             the tool's own axes, or all three; a path without orientation leaves all three free.
         prefer: what an arm with joints to spare does with them: positions by joint, "manipulability", or None to stay
             near the start; limits are kept away from in any case.
@@ -616,7 +616,7 @@ def _arm_for(flaws: FlawList, arm: SerialArm, path: CartesianPath, free: Any) ->
     """The arm for the motions that count."""
     names = {free} if isinstance(free, str) else set(free)
     for name in sorted(names - set(DIRECTIONS)):
-        flaws.add("free", f"'{name}' is no motion of the tool", f"{', '.join(DIRECTIONS)}")
+        flaws.add("free", f"'{name}' is not a motion of the tool", f"{', '.join(DIRECTIONS)}")
     turns = set(DIRECTIONS[:3])
     if path.orientation is None:
         names |= turns
@@ -634,7 +634,7 @@ def _positions(flaws: FlawList, key: str, positions: Any, arm: SerialArm) -> Any
         if positions is not None:
             check_vector(flaws, key, positions, arm.n)
         return positions
-    flaws.add_unknown(positions, arm.joints, "is no joint of the arm", key)
+    flaws.add_unknown(positions, arm.joints, "is not a joint of the arm", key)
     return [positions.get(name, 0.0) for name in arm.joints]
 
 

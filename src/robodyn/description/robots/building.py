@@ -203,7 +203,7 @@ def build_machine(
         draft.flaws.add("", what, "split it into several robots")
         draft.flaws.raise_if_any()
     if not draft.links and not draft.flaws.found:
-        draft.flaws.add("", "has no links of its own", "import the files that it names by themselves")
+        draft.flaws.add("", "has no links of its own", "import the files that it names separately")
 
     # Names that a machine may have, the tree with its base, and joints that the caller locks.
     settle_names(draft)
@@ -300,7 +300,7 @@ def _body(link: LinkDraft, flaws: FlawList) -> Body | None:
     numbers = (link.name, link.mass, as_floats(link.com), as_floats(link.inertia))
     inertial = link.inertial or link.element
     if not link.mass and np.any(link.inertia):
-        what = "has inertia without a mass, as no real body has; taken as published"
+        what = "has inertia without mass, which no real body has; taken as published"
         inertial.mark(CHOICE, f"{what}; give `bodies.{link.name}.mass` to change it")
     try:
         return Body(*numbers, looks=tuple(link.looks))
@@ -430,7 +430,7 @@ def order_joints(draft: RobotDraft) -> list[JointDraft]:
         cyclic = carriers[name] > 0
         # What hangs on a joint that is wrong itself is not wrong too.
         if name not in reached and not (cyclic and flawed):
-            what = "is in a ring of joints, or carried by one" if cyclic else "is connected to nothing"
+            what = "is part of a loop of joints, or carried by one" if cyclic else "is connected to nothing"
             remedy = "one link of a tree has no joint above it" if cyclic else "add a joint with it as child"
             flaws.add(link.element.place, what, remedy)
     return ordered

@@ -98,7 +98,7 @@ class MeshFiles:
         if not mark:
             scheme, rest = "", unquote(uri.strip())
         if "\0" in rest or not rest:
-            raise MeshError("is no path")
+            raise MeshError("is not a path")
         if scheme not in ("", "file", "package", "model"):
             raise MeshError(f"'{scheme}://' is not looked up; give package://, model://, file:// or a relative path")
         try:
@@ -206,7 +206,7 @@ def rotation_of(numbers: Sequence[float]) -> Array:
         return np.array(from_rpy(*numbers))
     x, y, z, w = numbers
     if not any(numbers):
-        raise ValueError("must not be zero: 0 0 0 1 is no rotation")
+        raise ValueError("must not be zero: 0 0 0 1 is not a rotation")
     return np.array(from_quaternion(w, x, y, z))
 
 

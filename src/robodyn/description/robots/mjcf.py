@@ -108,7 +108,7 @@ def _find_include(
                 return target
             flaws.add(element.place, f"includes '{name}' from outside of the robot's folder", "allow it with `search`")
             return None
-    flaws.add(element.place, f"includes '{name[:200]}', which is no file", "put it there")
+    flaws.add(element.place, f"includes '{name[:200]}', which is not a file", "put it there")
     return None
 
 
@@ -323,7 +323,7 @@ JOINT, SITE = 1, 3
 """Types of what a tendon goes along."""
 KINDS = {FREE: "free", BALL: "ball", SLIDE: "prismatic", HINGE: "revolute"}
 LOST = "is not used: only joints along or about one axis have it in robodyn"
-CURVED = "with a nonlinear part, which is not used; laws of your own can say it"
+CURVED = "with a nonlinear part, which is not used; a law of your own can have it"
 EXACT = "held exactly, where MuJoCo's constraint gives way a little"
 COMMAND = "`{name}_command.constant` is its command, {value:g}: name a signal in its place to control it"
 POSITION, RATE, FORWARD, VOLTAGE = 1, 2, 4, 8
@@ -346,7 +346,7 @@ def read_mjcf(root: XmlElement, file: Path, meshes: MeshFiles) -> RobotDraft:
         for key, value in element.attributes.items():
             # MuJoCo takes no number for a number.
             if key != "name" and "nan" in value.lower().split():
-                flaws.add(f"{element.place}@{key}", f"'{value[:80]}' is no finite number")
+                flaws.add(f"{element.place}@{key}", f"'{value[:80]}' is not a finite number")
     flaws.raise_if_any()
     reader = MjcfReader(root, compile_model(file, root), meshes)
     draft = reader.read()
@@ -730,7 +730,7 @@ class MjcfReader:
         if follower is None or (second >= 0 and leader is None):
             return "couples joints that do not move along one axis, or tendons that are not used"
         if np.any(data[2:5]) and leader is not None:
-            return "only the linear part of a polynomial has a constraint in a file; a function of your own can say it"
+            return "only the linear part of a polynomial has a constraint in a file; a function of your own can have it"
         of = {follower: 1.0} | ({leader: -float(data[1])} if leader is not None and data[1] else {})
         self.draft.constraints.append(LinearConstraint(self.own_name(name), of, float(data[0]), active))
         element.mark(CONVERTED, f"s_1 = c_0 + c_1 s_2, {EXACT}")
@@ -754,12 +754,12 @@ class MjcfReader:
         if dynamics not in (*FILTERS, INTEGRATOR, "NONE", "PID", "DCMOTOR"):
             reasons.append(STATES)
         if gain not in ("FIXED", "PID", "DCMOTOR") or bias not in ("NONE", "AFFINE", "DCMOTOR"):
-            reasons.append("has another gain than a constant, or another bias than an affine one")
+            reasons.append("its gain is not constant, or its bias not affine")
         if np.any(row_of(model, "actuator_dampingpoly", k)):
             reasons.append("has nonlinear damping of its own")
         on, shift = self.target(k)
         if on is None:
-            reasons.append("acts on no joint along one axis, and no sum of such")
+            reasons.append("acts neither on a single-axis joint nor on a sum of them")
         if reasons:
             return "; ".join(reasons)
         assert on is not None
@@ -1057,7 +1057,7 @@ def effort_limit(element: XmlElement, ends: Any, key: str) -> dict[str, float]:
     """The largest effort either way; of two different ones the larger."""
     lower, upper = map(float, ends)
     if -lower != upper:
-        element.mark(CHOICE, f"{lower:g} to {upper:g} is not alike both ways: the larger one limits both", key)
+        element.mark(CHOICE, f"{lower:g} to {upper:g} is not symmetric: the larger one limits both directions", key)
     return {"effort_limit": max(abs(lower), abs(upper))}
 
 

@@ -237,16 +237,16 @@ class MjcfWriter(RobotWriter):
         moments, R = np.linalg.eigh(tensor_of(body.inertia))
         R[:, 2] *= np.sign(np.linalg.det(R))
         if not body.physical and (moments[0] < 0 or moments[0] + moments[1] < moments[2] * (1 - 1e-9)):
-            what = "is none that a real body can have, and MuJoCo refuses it"
+            what = "is physically impossible, and MuJoCo refuses it"
             self.flaws.add(
-                f"bodies.{body.name}.inertia", what, "give another, as with --set; URDF and SDF hold this one"
+                f"bodies.{body.name}.inertia", what, "change it, for example with --set; URDF and SDF can hold it"
             )
         # MuJoCo refuses A + B < C, however little rounded catalogue data miss it.
         short = moments[2] - (moments[0] + moments[1])
         if short > 0:
             moments[2] -= short
             if short > ROUNDING * moments[2]:
-                note = f"rounded by {short:.1g} kg m^2 to what a body can have: MuJoCo refuses the rest"
+                note = f"rounded by {short:.1g} kg m^2 to a physically possible one, as MuJoCo requires"
                 self.say("body", body.name, "inertia", note=note, column=CHOICE)
         mass = body.mass
         if moves and (mass < SPECKS or moments[0] < SPECKS):

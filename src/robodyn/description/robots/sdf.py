@@ -117,7 +117,7 @@ class Frames:
         while name and name not in self.known:
             if name not in self.given or name in waiting:
                 what = "is given relative to itself" if name in waiting else "there is no such frame"
-                remedy = "break the ring of relative_to" if name in waiting else nearest(name, self.given)
+                remedy = "break the loop of relative_to" if name in waiting else nearest(name, self.given)
                 place = self.given[waiting[-1]][2].place if waiting else "model"
                 self.flaws.add(place, f"'{name}': {what}", remedy)
                 self.known[name] = Pose.identity()
@@ -181,7 +181,7 @@ class SdfLinks(LinkReader):
             lacking = [key for key, owner in owners.items() if owner is None or not owner.all(key)]
             if is_true(inertial.take("auto"), False, f"{inertial.place}@auto", self.flaws):
                 default = 0.0
-                what = "Gazebo makes its mass and inertia of its collisions, robodyn does not: those said count, else 0"
+                what = "Gazebo computes mass and inertia from collisions, robodyn does not: given ones count, else 0"
                 inertial.mark(CHOICE, f"{what}; give them in `bodies.{name}`", "auto")
             elif lacking:
                 inertial.mark(CHOICE, f"{' and '.join(lacking)} taken as 1 [kg, kg m^2], SDF's own default")
@@ -205,7 +205,7 @@ class SdfLinks(LinkReader):
                 try:
                     return colour_of([float(part) for part in parts[:3]]) if len(parts) >= 3 else None
                 except (ValueError, OverflowError):
-                    self.flaws.add(child.place, f"'{child.text.strip()[:80]}' is no colour")
+                    self.flaws.add(child.place, f"'{child.text.strip()[:80]}' is not a colour")
         return None
 
 
@@ -275,7 +275,7 @@ class JointReader:
             if abs(value) >= UNLIMITED or (key in ("velocity", "effort") and value < 0.0):
                 child.mark(CONVERTED, "no limit")
             elif value == 0.0 and key in ("velocity", "effort"):
-                child.mark(CHOICE, f"0 would let nothing move: taken as no limit; `{limit}` gives one")
+                child.mark(CHOICE, f"0 would allow no motion: taken as no limit; `{limit}` gives one")
             elif given == "continuous" and key in ("lower", "upper"):
                 child.mark(UNUSED, "a continuous joint has no limits of position")
             else:
@@ -347,11 +347,11 @@ MOST_PARTS = 6000
 """Of one file, this project's own choice."""
 REASONS = {
     "plugin": "plugins of Gazebo are not called",
-    "sensor": "sensors are added to the machine: say blocks in the scenario's file",
-    "include": "models of other files are not put in: import them by themselves",
+    "sensor": "sensors belong to the machine: describe them as blocks in the scenario file",
+    "include": "models of other files are not included: import them separately",
     "physics": "belongs to Gazebo's solver; [solver] sets robodyn's",
-    "self_collide": "contacts are not imported: say [contacts] in the scenario's file",
-    "surface": "contacts are not imported: say [contacts] in the scenario's file",
+    "self_collide": "contacts are not imported: describe them in [contacts] of the scenario file",
+    "surface": "contacts are not imported: describe them in [contacts] of the scenario file",
     "allow_auto_disable": "bodies never go to sleep",
     "light": "is not drawn",
     "scene": "is not drawn",
@@ -480,7 +480,7 @@ class SdfReader:
             for part in element.all(tag):
                 given = part.take("name")
                 if not given:
-                    self.flaws.add(part.place, "has no name", f'say <{tag} name="...">')
+                    self.flaws.add(part.place, "has no name", f'write <{tag} name="...">')
                     continue
                 name = scoped(scope, given)
                 if name in model.frames.given:
@@ -530,7 +530,7 @@ class SdfReader:
             element.drop(reason)
             return
         if given not in KINDS:
-            remedy = "say two revolute joints" if given == "revolute2" else nearest(str(given), KINDS)
+            remedy = "use two revolute joints" if given == "revolute2" else nearest(str(given), KINDS)
             self.flaws.add(f"{element.place}@type", f"'{given}' is unknown", remedy)
             return
         for tag, end in (("parent", joint.parent), ("child", joint.child)):
@@ -621,7 +621,9 @@ class SdfWriter(LinkWriter):
         if not constraint.active:
             return "its joints always hold"
         return (
-            "" if self.closes(constraint) else "SDF takes loops as closed where all positions are 0, it is open there"
+            ""
+            if self.closes(constraint)
+            else "SDF takes loops as closed where all positions are 0, where this one is open"
         )
 
     def closes(self, loop: LoopJoint) -> bool:

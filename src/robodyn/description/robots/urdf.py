@@ -55,13 +55,13 @@ KINDS = {
     "planar": "planar",
 }
 REASONS = {
-    "transmission": "drives are added to the machine: say gear, rotor and control in the scenario's file",
+    "transmission": "drives belong to the machine: describe gear, rotor and control in the scenario file",
     "gazebo": "is an extension of Gazebo",
-    "ros2_control": "is an extension of ros2_control: say control in the scenario's file",
-    "sensor": "sensors are added to the machine: say blocks in the scenario's file",
+    "ros2_control": "is an extension of ros2_control: describe control in the scenario file",
+    "sensor": "sensors belong to the machine: describe them as blocks in the scenario file",
     "safety_controller": "soft limits belong to a controller, not to the mechanism",
     "calibration": "places of reference switches have no effect on the motion",
-    "contact": "contacts are not imported: say [contacts] in the scenario's file",
+    "contact": "contacts are not imported: describe them in [contacts] of the scenario file",
     "collision_checking": "collisions are not checked",
 }
 QUATERNION = "R of the unit quaternion x, y, z, w"
@@ -166,7 +166,7 @@ class UrdfReader:
         for element in self.root.walk():
             for key in {element.tag, *element.attributes} & NEWER.keys():
                 if NEWER[key] > version and element.tag in ("capsule", "origin", "limit"):
-                    note = f"is read, although version {version} has none and others skip it: say version {NEWER[key]}"
+                    note = f"is read, although version {version} has none and others skip it: give version {NEWER[key]}"
                     element.mark(CHOICE, note, "" if key == element.tag else key)
         return self.draft
 
@@ -203,7 +203,7 @@ class UrdfReader:
             self.links.read_losses(draft, draft.element.one("dynamics"))
             self.mimic(draft)
         else:
-            reason = "does not move" if draft.kind == "fixed" else "moves along several axes: it has none in robodyn"
+            reason = "does not move" if draft.kind == "fixed" else "has several axes: not supported in robodyn"
             for tag in ("axis", "limit", "dynamics", "mimic"):
                 for child in element.all(tag):
                     child.drop(f"a {given} joint {reason}")
@@ -213,7 +213,7 @@ class UrdfReader:
         child = element.one(tag)
         name = None if child is None else child.take("link")
         if not name:
-            self.flaws.add(element.place, f"has no {tag} link", f'say <{tag} link="..."/>')
+            self.flaws.add(element.place, f"has no {tag} link", f'write <{tag} link="..."/>')
         return name or None
 
     def axis(self, draft: JointDraft) -> None:
@@ -259,7 +259,7 @@ class UrdfReader:
             return None
         if key not in ("lower", "upper") and value <= 0.0:
             field = BOUNDS.get(key, "acceleration_limit")
-            element.mark(CHOICE, f"{value:g} would let nothing move: taken as no limit; `{field}` gives one", key)
+            element.mark(CHOICE, f"{value:g} would allow no motion: taken as no limit; `{field}` gives one", key)
             return None
         return value
 
@@ -291,7 +291,7 @@ class UrdfReader:
             return
         leader = element.take("joint")
         if not leader:
-            self.flaws.add(element.place, "names no joint", 'say <mimic joint="..."/>')
+            self.flaws.add(element.place, "names no joint", 'write <mimic joint="..."/>')
             return
         ratio = floats_of(element, "multiplier", 1, (1.0,), self.flaws)[0]
         offset = floats_of(element, "offset", 1, (0.0,), self.flaws)[0]
@@ -303,7 +303,7 @@ def name_of(element: XmlElement, flaws: FlawList) -> str:
     """The name that a part must have."""
     name = element.take("name")
     if not name:
-        flaws.add(element.place, "has no name", f'say <{element.tag} name="...">')
+        flaws.add(element.place, "has no name", f'write <{element.tag} name="...">')
     return name or f"{element.tag}_{element.line}"
 
 

@@ -177,7 +177,7 @@ def _float(word: str) -> float:
     except ValueError:
         value = float("nan")
     if not abs(value) < float("inf"):
-        raise ValueError(f"'{word[:80]}' is no finite number")
+        raise ValueError(f"'{word[:80]}' is not a finite number")
     return value
 
 

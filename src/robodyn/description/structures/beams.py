@@ -31,9 +31,7 @@ class Section(Description):
     iy: float = quantity("m^4", positive=True, doc="second moment about y")
     iz: float = quantity("m^4", positive=True, doc="second moment about z")
     torsion: float = quantity("m^4", positive=True, doc="torsion constant")
-    shear_area: float | None = quantity(
-        "m^2", positive=True, default=None, doc="area that bears shear", absent="stiff in shear"
-    )
+    shear_area: float | None = quantity("m^2", positive=True, default=None, doc="shear area", absent="stiff in shear")
 
     @staticmethod
     def tube(

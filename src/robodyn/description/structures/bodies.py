@@ -33,8 +33,8 @@ def check_size(flaws: FlawList, elements: Sequence[Element]) -> None:
     """All elements together are no more than what their dense matrices have room for."""
     total = sum(element.parts for element in elements)
     if total > MOST_PARTS:
-        remedy = f"at most {MOST_PARTS} are taken; 10 or 20 make a beam exact enough"
-        flaws.add("elements", f"are {total} parts together", remedy)
+        remedy = f"at most {MOST_PARTS} are allowed; 10 or 20 make a beam accurate enough"
+        flaws.add("elements", f"have {total} parts in all", remedy)
 
 
 def check_nodes(flaws: FlawList, nodes: Mapping[str, Any], root: str, interfaces: Sequence[str]) -> None:
@@ -46,9 +46,9 @@ def check_nodes(flaws: FlawList, nodes: Mapping[str, Any], root: str, interfaces
     moving = [node for node in nodes if node != root]
     for node in dict.fromkeys(interfaces):
         if node not in moving:
-            flaws.add("interfaces", f"'{node}' is no node that can move", nearest(node, moving))
+            flaws.add("interfaces", f"'{node}' is not a node that can move", nearest(node, moving))
         elif list(interfaces).count(node) > 1:
-            flaws.add("interfaces", f"'{node}' is there twice", "name each once")
+            flaws.add("interfaces", f"'{node}' appears twice", "name each once")
 
 
 def check_element(flaws: FlawList, element: Element, nodes: Mapping[str, Any]) -> None:
@@ -63,7 +63,7 @@ def check_element(flaws: FlawList, element: Element, nodes: Mapping[str, Any]) -
         flaws.add("", "has no length", "its ends must be apart")
         along = None
     if along is not None and element.up != Element.up and is_along(along, np.array(element.up)):
-        flaws.add("up", "is along the element", "name a direction across it")
+        flaws.add("up", "is along the element", "name a direction perpendicular to it")
 
 
 def check_joined(flaws: FlawList, names: Sequence[str], pairs: Sequence[tuple[int, int]], root: int) -> None:
@@ -88,7 +88,7 @@ def check_modes_count(flaws: FlawList, path: str, modes: int, particles: int = 1
         flaws.add(path, f"are {modes} modes, at most {MOST_MODES} are taken", "keep the lowest ones")
     elif particles * modes**2 > MOST_CELLS:
         what = f"{particles} particles in {modes} modes are too many"
-        flaws.add(path, what, f"particles times modes squared may be {MOST_CELLS:.0g}: take fewer of either")
+        flaws.add(path, what, f"particles times modes squared may be {MOST_CELLS:.0g}: use fewer of either")
 
 
 def check_shape(flaws: FlawList, path: str, value: Any, shape: tuple[int, ...], meaning: str) -> bool:
@@ -132,7 +132,7 @@ def check_modes(flaws: FlawList, n: int, stiffness: Any, nodes: Mapping[str, Any
             size = max((np.max(np.abs(place[0]), initial=0.0) for place in nodes.values()), default=0.0)
             at_origin = np.linalg.norm(position) <= NEAR * size
             if at_origin and np.max(np.abs([shift, turn]), initial=0.0) > NEAR:
-                remedy = "take the modes of the body clamped there"
+                remedy = "use the modes of the body clamped there"
                 flaws.add(f"nodes.{node}", "moves in the modes, but stands where the body's joint holds it", remedy)
 
 
@@ -250,16 +250,18 @@ class Reduction(Description):
     )
     frequency: float | None = quantity("Hz", positive=True, default=None, doc="those up to this one")
     highest: float | None = quantity(
-        "Hz", positive=True, default=None, doc="what is faster in the end is left out", absent="nothing is"
+        "Hz", positive=True, default=None, doc="faster modes of the result are left out", absent="nothing is"
     )
     directions: tuple[str, ...] = texts(
         "direction",
         empty=False,
         options=DIRECTIONS,
         default=DIRECTIONS,
-        doc="how nodes can move; in the others they are held",
+        doc="directions in which nodes can move; the others are held",
     )
-    stiffening: bool = flag(default=False, doc="whether bent beams get shorter, and so stiffer where they spin or hang")
+    stiffening: bool = flag(
+        default=False, doc="whether bending shortens beams, which stiffens them where they spin or hang"
+    )
 
     def check(self, flaws: FlawList) -> None:
         if self.modes is not None and self.frequency is not None:
@@ -284,8 +286,8 @@ def reduce_structure(K: Array, M: Array, free: Array, held: Sequence[int], how: 
     # There are as many fixed-interface modes as freedoms that are not held.
     n_inner = len(inner)
     if how.modes is not None and how.modes > n_inner:
-        what = f"{how.modes} are wanted with the interfaces held, the structure has {n_inner}"
-        refuse("modes", what, "divide it into more elements, or want fewer", "reduction")
+        what = f"{how.modes} are requested with the interfaces held, the structure has {n_inner}"
+        refuse("modes", what, "divide it into more elements, or ask for fewer", "reduction")
     stiff, heavy = K[np.ix_(free, free)], M[np.ix_(free, free)]
     basis = np.zeros((len(free), 0))
     # Constraint modes: each interface freedom moved by one, the inner ones follow, x_i = -K_ii^-1 K_io x_o.
@@ -305,7 +307,7 @@ def reduce_structure(K: Array, M: Array, free: Array, held: Sequence[int], how: 
     if how.highest is not None:
         mixed = mixed[:, squares <= (2 * np.pi * how.highest) ** 2]
     if not mixed.shape[1]:
-        refuse("modes", "none is left", "want more, up to a higher frequency, or name interfaces")
+        refuse("modes", "none is left", "keep more, up to a higher frequency, or name interfaces")
     flaws = FlawList()
     check_modes_count(flaws, "modes", mixed.shape[1])
     flaws.raise_if_any("reduction")
@@ -358,7 +360,7 @@ def _solve(A: Array, b: Array) -> Array:
 
 
 def _too_far_apart() -> ModelError:
-    what = "its stiffnesses and masses are too far apart to find modes"
+    what = "its stiffnesses and masses differ too much in size to find modes"
     return ModelError([Flaw("", what, "check the units of lengths, sections and material")], "structure")
 
 
@@ -407,7 +409,7 @@ def _check_rest(structure: FlexibleBody, link: Body) -> None:
     flaws = FlawList()
     if structure.mass > link.mass * (1 + TRIANGLE_TOLERANCE):
         what = f"the structure has {structure.mass:.6g} kg, the link {link.mass:.6g} kg"
-        flaws.add("mass", what, "take a lighter structure")
+        flaws.add("mass", what, "use a lighter structure")
     elif link.physical:
         # In metres and kilograms weighed alike: lengths of the link's own size.
         size = structure.size or 1.0
@@ -415,7 +417,7 @@ def _check_rest(structure: FlexibleBody, link: Body) -> None:
         rest = scale @ (pseudo_inertia(link) - pseudo_inertia(structure)) @ scale
         if np.linalg.eigvalsh(rest)[0] < -TRIANGLE_TOLERANCE * link.mass:
             what = "what the link has beyond the structure could not be made of masses"
-            flaws.add("inertia", what, "take a lighter structure, or one nearer to the link's centre of mass")
+            flaws.add("inertia", what, "use a lighter structure, or one nearer to the link's centre of mass")
     flaws.raise_if_any(f"flexible body '{link.name}'")
 
 

@@ -303,17 +303,23 @@ def check_parts(system: System, solver: Solver, *, exchange: bool = False) -> No
     flaws = FlawList()
     if exchange and system.delays:
         names = ", ".join(sorted({delay.owner for delay in system.delays}))
-        what = "are read from the steps made, which another program's solver does not show"
+        what = "are read from completed steps, which another program's solver does not expose"
         flaws.add("delays", f"{names}: {what}", "export a co-simulation unit (cs)")
     if exchange and system.motion.constraint_forces and system.scenario.constraint_method.method == "index3":
         what = "are kept by the unit's own method, and another solver would drift from them"
         flaws.add("constraint_method.method", f"constraints {what}", "choose baumgarte, projection or minimal")
     for task in system.discrete.tasks:
         if task.call is not None:
-            flaws.add(f"blocks.{task.name}", "its law is Python, which a unit does without", "write it to be traced")
+            flaws.add(
+                f"blocks.{task.name}", "its law is plain Python, which a unit cannot contain", "write it to be traced"
+            )
     for guard in system.discrete.guards:
         if guard.call is not None:
-            flaws.add(f"events.{guard.name}", "its action is Python, which a unit does without", "let it be traced")
+            flaws.add(
+                f"events.{guard.name}",
+                "its action is plain Python, which a unit cannot contain",
+                "write it to be traced",
+            )
     if solver.max_wall_time is not None:
         flaws.add("solver.max_wall_time", "has no effect in a unit, whose importer watches the clock", "leave it out")
     flaws.raise_if_any(f"unit of '{system.scenario.name}'")

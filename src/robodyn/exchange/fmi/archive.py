@@ -63,7 +63,7 @@ class Archive:
         from fmpy import platform, platform_tuple, sharedLibraryExtension
 
         if not IDENTIFIER.fullmatch(str(self.capabilities.modelIdentifier)):
-            what = f"modelIdentifier {self.capabilities.modelIdentifier!r} is no name of a library"
+            what = f"modelIdentifier {self.capabilities.modelIdentifier!r} is not a library name"
             refuse(str(self.path), what, DAMAGED)
         here = platform if self.version == 2 else platform_tuple
         name = f"{self.capabilities.modelIdentifier}{sharedLibraryExtension}"
@@ -130,9 +130,9 @@ def read_description(path: str | Path) -> tuple[Any, list[str]]:
                 raise Unreadable(f"its {DESCRIPTION} has a document type of its own")
         description, flaws = _read_leniently(str(path))
     except DAMAGE as error:
-        raise ModelError([Flaw(str(path), f"is no valid unit: {error}", DAMAGED)]) from error
+        raise ModelError([Flaw(str(path), f"is not a valid unit: {error}", DAMAGED)]) from error
     except Exception as error:  # FMPy raises Exception itself
-        raise ModelError([Flaw(str(path), f"is no valid unit: {error}")]) from error
+        raise ModelError([Flaw(str(path), f"is not a valid unit: {error}")]) from error
     if not str(description.fmiVersion).startswith(("2.", "3.")):
         refuse(str(path), f"has version {description.fmiVersion}", "2.0 and 3.0 are known")
     if description.coSimulation is None and description.modelExchange is None:

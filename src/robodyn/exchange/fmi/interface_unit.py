@@ -211,7 +211,7 @@ def read_fmu(name: str, table: TomlTable, folder: Path, duration: float | None) 
     table.finish()
     for key in accelerations:
         if key not in [part.name for part in interfaces if part is not FAILED]:
-            table.flaws.add(wanted.at(key), "is no interface of this unit", "they stand under 'interfaces'")
+            table.flaws.add(wanted.at(key), "is not an interface of this unit", "they stand under 'interfaces'")
     if path is None or length is None or FAILED in interfaces:
         return None
     return FmuSubsystem(name, folder / path, duration, parameters, tuple(interfaces), accelerations, length)

@@ -77,7 +77,7 @@ def simulate_fmu(
     with FmuUnit(path, name, parameters=parameters, begin=experiment.begin, stop=end, tolerance=wanted) as unit:
         last = experiment.duration - (experiment.steps - 1) * experiment.step
         if not unit.variable_step and abs(last - experiment.step) > SAME * experiment.step:
-            what = f"{experiment.duration:g} s is no whole number of steps of {experiment.step:g} s"
+            what = f"{experiment.duration:g} s is not a whole number of steps of {experiment.step:g} s"
             refuse("duration", what, "the unit takes steps of one length only", unit.name)
         unit.outputs = _choose(unit, signals)
         return _run(unit, experiment, Path(path), progress)
@@ -106,7 +106,7 @@ def plan_experiment(path: str | Path, duration: float | None, step: float | None
     if not step and not stride and inner:
         chosen = max(1, round(chosen / inner)) * inner
     if not (chosen > 0 and length <= MOST_STEPS * chosen):
-        what = f"{chosen:g} s are no step for {length:g} s"
+        what = f"{chosen:g} s is not a valid step for {length:g} s"
         flaws.add("step" if step else "stepSize", what, f"at most {MOST_STEPS} steps are taken")
     flaws.raise_if_any(str(path))
     return FmuExperiment(begin, length, min(chosen, length)), tolerance
@@ -137,7 +137,9 @@ def _choose(unit: FmuUnit, patterns: Sequence[str] | None) -> dict[str, str]:
     # Brackets are of arrays here, no pattern of characters.
     plain = {pattern.replace("[", "[[]"): pattern for pattern in patterns}
     for pattern in find_unmatched(plain, moving):
-        flaws.add(f"signal {plain[pattern]}", "is no variable of the unit that moves", nearest(plain[pattern], moving))
+        flaws.add(
+            f"signal {plain[pattern]}", "is not a variable of the unit that moves", nearest(plain[pattern], moving)
+        )
     flaws.raise_if_any(unit.name)
     return {name: measure for name, measure in moving.items() if fits(name, plain)}
 

@@ -67,7 +67,7 @@ class Access:
     def find(self, names: Sequence[str]) -> list[FmuSignal]:
         """The signals of these names; all unknown ones are reported."""
         if any(name not in self.signals for name in names):
-            refuse_unknown(names, self.signals, "is no variable of the unit", f"unit '{self.unit}'")
+            refuse_unknown(names, self.signals, "is not a variable of the unit", f"unit '{self.unit}'")
         return [self.signals[name] for name in names]
 
     def get(self, names: Sequence[str]) -> list[float]:
@@ -273,7 +273,7 @@ class FmuUnit:
         from fmpy.fmi1 import FMICallException
 
         if self._dead:
-            refuse(self.name, "the unit broke down, and can be asked nothing any more", source="unit")
+            refuse(self.name, "the unit has failed and cannot be used any more", source="unit")
         before = len(self._instance.messages)
         try:
             yield

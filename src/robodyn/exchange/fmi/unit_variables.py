@@ -294,7 +294,7 @@ def check_settings(
         elif name in signals:
             flaws.add(path, "is computed by the unit", nearest(name, known))
         else:
-            flaws.add(path, "is no parameter of the unit", nearest(name, known))
+            flaws.add(path, "is not a parameter of the unit", nearest(name, known))
     flaws.raise_if_any(f"unit '{unit}'")
     return values
 

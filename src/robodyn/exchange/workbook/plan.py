@@ -67,7 +67,7 @@ def check_parts(system: System, step: float, between: Sequence[float], flaws: Fl
             continue
         for key, time in (("period", block.period), ("offset", block.offset), ("delay", block.delay)):
             if (as_fraction(time) / as_fraction(step)).denominator != 1:
-                what = f"{time:g} s is no whole multiple of the step {step:g} s"
+                what = f"{time:g} s is not a whole multiple of the step {step:g} s"
                 base = system.discrete.base_period or Fraction(1)
                 flaws.add(
                     f"blocks.{block.name}.{key}", what, f"choose --step {float(base):g} or a whole fraction of it"

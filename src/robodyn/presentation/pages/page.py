@@ -269,7 +269,7 @@ _VIEW_SCRIPTS = (*SCRIPTS[:-1], "view.js")
 _QUATERNION = {"w": 1.0, "x": 0.0, "y": 0.0, "z": 0.0}
 _REACH = 1.0
 """Of a slide without limits, either way [m]."""
-LOOSE = "Not kept while joints are moved here: {}."
+LOOSE = "Not enforced while joints are moved here: {}."
 
 
 def write_view(description: Plain, start: Mapping[str, float], path: str | Path, **options: Any) -> Path:

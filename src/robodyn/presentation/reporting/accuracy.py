@@ -98,9 +98,9 @@ SHOWN = 5
 _WIDTH, _HEIGHT = 8.3, 7.4
 _LETTERS = 88
 LEGEND = (
-    "p attained, c commanded, d across the path, l distance from the barycentre G, a, b, c rotations about x, y, z, "
-    "D distance of two poses, S standard deviation with n - 1; j counts cycles, i places. Causes of an accuracy add up "
-    "to it; those of a repeatability are shares of the cloud's variance by what was drawn."
+    "p attained, c commanded, d distance across the path, l distance from the barycentre G, a, b, c rotations about "
+    "x, y, z, D distance of two poses, S standard deviation with n - 1; j counts cycles, i places. The causes of an "
+    "accuracy add up to it; those of a repeatability are shares of the variance of the pose cloud."
 )
 
 
@@ -123,7 +123,7 @@ def show_sheet(sheet: Sheet) -> Display:
             others.append((one.symbol, one.name, one.formula, one.cycles, value, _causes(one)))
     head = ("", "figure", "formula", "cycles")
     parts = (
-        "Performance by ISO 9283, simulated: each cycle is a run with what is uncertain drawn anew "
+        "Performance by ISO 9283, simulated: each cycle is a run with the uncertain numbers drawn again "
         f"(seed {sheet.seed}).",
         Table((*head, *poses, "because of"), rows, title="Poses", most=80),
         Table((*head, "value", "because of"), others, title="Distances and path", most=80),
@@ -182,7 +182,7 @@ def circle_sheet(circles: CircleTests) -> TestSheet:
     )
     remarks = (
         "Angles are measured from the first axis towards the second. Deviations are those from the nominal circle, "
-        "positive outward; G is measured from the circle of least squares.",
+        "positive outward; G is measured from the least-squares circle.",
     )
     results = [circle_table(circles)]
     title, standard = first.machine or first.name, "Circular test by ISO 230-4, simulated"

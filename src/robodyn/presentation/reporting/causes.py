@@ -185,7 +185,7 @@ def show_budget(budget: Budget) -> Display:
     message = f"remainder: {100 * budget.remainder_share:.2g} % of the largest total"
     if budget.by_differences:
         reason = f"parts are differences between nonlinear motions, because {budget.by_differences}"
-        parts.append(f"{message}, which only three or more causes together do; {reason}")
+        parts.append(f"{message}, where three or more causes interact; {reason}")
     else:
         parts.append(f"{message}; relative to the linearised motion {100 * budget.interaction_share:.2g} %")
     return Display("Error budget", (*parts, DisplayFigure("Parts along the motion", lambda: draw_budget(budget))))

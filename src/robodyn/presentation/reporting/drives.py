@@ -91,7 +91,7 @@ plot_endurance = into_file(draw_endurance)
 
 HEADS = (
     "drive", "family", "ratio", "peak [N m]", "continuous [N m]", "no load [rpm]", "reflected inertia [kg m^2]",
-    "friction [N m]", "play [arcmin]", "mass [kg]", "peak / mass [N m/kg]",
+    "friction [N m]", "backlash [arcmin]", "mass [kg]", "peak / mass [N m/kg]",
 )  # fmt: skip
 LISTED = 6
 """Columns of a list; all of them side by side."""
@@ -134,7 +134,7 @@ def show_drives(found: DriveComparison) -> Display:
         for drive in found.drives:
             rows.append((*_row(drive)[:LISTED], ", ".join(drive.friction_models()), drive.actuator.source))
         table = Table((*HEADS[:LISTED], "identified friction", "source"), rows, most=200)
-    said = "~ is estimated by a rule or only quoted, as robodyn drives NAME tells; of screws N, N s/m and kg."
+    said = "~ estimated by a rule or only quoted: see robodyn drives NAME. For screws the units are N, N s/m and kg."
     return Display(f"{len(found.drives)} drives", (table, said, picture))
 
 
@@ -144,7 +144,7 @@ def _celsius(temperature: float) -> str:
 
 def _duration(seconds: float) -> str:
     if math.isinf(seconds):
-        return "for ever"
+        return "indefinitely"
     return f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:.3g} min"
 
 
@@ -160,7 +160,7 @@ def _told(held: HeldDrive) -> tuple[Any, ...]:
 @shows
 def show_endurance(found: Endurance) -> Display:
     """How long each drive holds, and the curve over the load."""
-    heads = ("drive", "torque [N m or N]", "holds", "then", "winding [°C]", "housing [°C]", "for ever up to [N m or N]")
+    heads = ("drive", "torque [N m or N]", "holds", "then", "winding [°C]", "housing [°C]", "indefinitely up to [N m or N]")
     parts: list[Any] = [Table(heads, [_told(held) for held in found.drives])]
     for held in found.drives:
         if held.estimated:
@@ -215,8 +215,8 @@ def open_arm_sheet(sheet: ArmSheet) -> TestSheet:
         factor, unit = scale.get(key, (1.0, ""))
         choices.append((key, f"{factor * choice.least:.3g} ... {factor * choice.most:.3g} {unit}", choice.reason))
     remarks = [
-        f"{sheet.title}: {sheet.standard} figures of {sheet.robots} robots that differ in what is not published.",
-        "Median, and the interval that nine of ten robots lie in; causes share the median.",
+        f"{sheet.title}: {sheet.standard} figures of {sheet.robots} robots that differ in their unpublished numbers.",
+        "Median and 90 % interval over the robots; the causes add up to the median.",
         *([f"Known: {sheet.known}."] if sheet.known else []),
         f"Kinematics: {sheet.source}.",
     ]

@@ -129,19 +129,21 @@ def show_parallel_joint(found: ParallelJoint) -> Display:
         for name, one in figures.items()
     ]
     parts: list[Part] = [
-        f"at {place} deg: speed of each motor by each angle's rate, which is torque of each angle by each motor's",
+        f"at {place} deg: motor speed per angle rate, which is also torque about the angle per motor torque",
         Table(("angle", *found.motors), rates),
-        "serial stand-in taken there, each angle alone:",
+        "serial stand-in there, one angle at a time:",
         Table(heads, ends),
         f"of these torques {100 * stand_in.together:.3g} % can act at once; of the box of the ranges "
         f"{100 * stand_in.there:.3g} % can be reached",
-        "over all that can be reached, in % of the stand-in's torque, and the error of motors that follow its map:",
+        "over the reachable range, in % of the stand-in's torque, with the error of motors that follow its map:",
         Table(("angle", "least torque [%]", "largest torque [%]", "angle error [deg]"), held),
         DisplayFigure("Torques and errors over the angles", lambda: draw_parallel_joint(found), "plot"),
     ]
     said: list[Part] = []
     if np.isfinite(found.coupling):
-        said.append(f"rotors couple the angles by up to {100 * found.coupling:.3g} % of the geometric mean of theirs")
+        said.append(
+            f"rotors couple the angles by up to {100 * found.coupling:.3g} % of the geometric mean of their inertias"
+        )
     if np.isfinite(found.rotor_error):
         said.append(f"the stand-in's rotors are wrong by up to {100 * found.rotor_error:.3g} %, coupling included")
     parts[-1:-1] = said
@@ -168,7 +170,7 @@ def draw_fast_move(move: FastMove) -> Figure:
     axes[1].plot(move.way, 100 * move.use, color="black", linestyle=":", label="largest of any limit")
     axes[1].legend(fontsize="small", frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     finish_axes(axes[1], "effort without friction [%]")
-    label_bottom(axes, "way [m]")
+    label_bottom(axes, "distance along the path [m]")
     return figure
 
 
@@ -238,7 +240,7 @@ def show_fast_move(move: FastMove) -> Display:
     longer = 100 * ((rival - begin) / (move.duration - begin) - 1)
     said = (
         f"the fastest trapezoid within the same limits ends at {rival:.4g} s, {longer:.3g} % longer; "
-        f"the highest use of any limit is {100 * move.greatest_use:.4g} % of a limit is used"
+        f"the highest use of any limit is {100 * move.greatest_use:.4g} %"
     )
     return Display(
         "Fast move", (*show_move(move).parts, said, DisplayFigure("Speed and efforts", lambda: draw_fast_move(move)))
@@ -249,8 +251,8 @@ CASCADE = ("position gain", "P", "I", "by friction"), ("1/s", "N m s/rad", "N m/
 COMPUTED = ("kp", "kd"), ("1/s²", "1/s")
 OF_PRISMATIC = "P and I are N s/m and N/m of prismatic joints; "
 BY_FRICTION = (
-    "by friction: how far dry friction moves a joint off when it starts or turns back, F / (P position gain + I).",
-    "Rotors that are light beside their links allow no more gain. Weight twists elastic gears beside that, which",
+    "by friction: position error from dry friction when a joint starts or reverses, F / (P position gain + I).",
+    "Rotors that are light compared with their links limit the gains. Weight also twists elastic gears, which",
     "encoders on the motors do not see.",
 )
 

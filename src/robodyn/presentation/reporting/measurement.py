@@ -300,7 +300,7 @@ def show_validation(found: Validation) -> Display:
         digits = ("", "", ".3g", ".3g", ".3g", ".3g", *[".3g"] * len(others), "", "")
         parts.append(Table(heads, rows, digits, by_row=(*sizes, *others)))
         parts.append(
-            "from .. to: 95 % band of the rms; %: of the signal's own deviation; line: last value, or straight on"
+            "from .. to: 95 % band of the rms; %: of the signal's own deviation; line: last value held or extrapolated"
         )
         parts += ["nominal: the numbers before"] if with_nominal else []
     if found.signals:
@@ -347,14 +347,14 @@ def _proposal_parts(proposal: MappingProposal) -> Iterator[Part]:
     if proposal.findings:
         yield Table(heads, [(f.where, f.kind, f.what, f.remedy) for f in proposal.findings], title="Findings")
     else:
-        yield "columns, units and signs are as their names say"
+        yield "columns, units and signs agree with their names"
     rows = [(m.place, m.column, m.effort, m.correlation, None if m.left is None else 100 * m.left)
             for m in proposal.matches if m.column]  # fmt: skip
     if rows:
         yield ""
         efforts = ("axis", "column", "effort", "correlation with the model", "% left")
         yield Table(efforts, rows, ("", "", "", ".3f", ".1f"), title="Efforts by the model")
-    yield from (f"note: not told by the log: {one}" for one in proposal.open)
+    yield from (f"note: the log does not determine {one}" for one in proposal.open)
 
 
 def _sheet_parts(sheet: DataSheet) -> Iterator[Part]:

@@ -469,6 +469,6 @@ def yield_lines(answer: Yield) -> list[str]:
         lines.append("no single parameter separates the failures better than chance")
     for one in answer.breaking:
         (broken, kept), unit = show_quantities([one.broken, one.kept], one.unit, 5)
-        apart = f"median {broken} where it is broken, {kept} {unit}".rstrip()
+        apart = f"median {broken} where it is violated, {kept} {unit}".rstrip()
         lines.append(f"broken by {one.name}: {apart} else (distance {one.distance:.2g})")
     return lines

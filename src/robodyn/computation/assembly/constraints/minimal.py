@@ -207,10 +207,10 @@ def _choose(system: System, h: ca.SX) -> tuple[int, ...]:
     path, n, n_v = "constraint_method.method", system.n_q, system.n_v
     dependent: tuple[int, ...] = ()
     if not all(value.is_one() for value in ca.vertsplit(system.expressions.active)):
-        flaws.add(path, "minimal needs constraints that always hold", "say baumgarte")
+        flaws.add(path, "minimal needs constraints that always hold", "use baumgarte")
     elif any(entry.is_zero() for entry in ca.vertsplit(h)):
         what = "minimal needs constraints of positions, and wheels roll by velocities"
-        flaws.add(path, what, "say baumgarte or projection")
+        flaws.add(path, what, "use baumgarte or projection")
     else:
         H = _gradients_at_start(system, h)
         rank = len(H) - system.motion.spare
@@ -236,7 +236,7 @@ def _take_named(flaws: FlawList, joints: list[str], named: Sequence[str], H: Arr
     dependent = tuple(k for k, joint in enumerate(joints) if joint not in named)
     unknown = [name for name in named if name not in joints]
     for name in unknown:
-        flaws.add(path, f"'{name}' is no moving joint", nearest(name, joints))
+        flaws.add(path, f"'{name}' is not a moving joint", nearest(name, joints))
     if unknown:
         return ()
     if len(set(named)) != free:

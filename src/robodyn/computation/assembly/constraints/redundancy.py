@@ -109,7 +109,7 @@ def find_redundant(motion: Motion, equations: Sequence[ConstraintEquation], stea
         if abs(left[k]) > CLOSED:
             missed = f"{left[k] * sizes[k]:.3g} is left of the equation of {equations[k].force}"
             what = f"cannot be met: {missed}, and no joint can change it"
-            flaws.add(f"constraints.{equations[k].constraint.name}", what, "move its points or turn its axes")
+            flaws.add(f"constraints.{equations[k].constraint.name}", what, "move its points or rotate its axes")
     # Equations that contradict each other depend on each other too: only where they are met, one of them is idle.
     dependent = _agree(_dependent_rows(H, steady) for H in gradients) if both_met else idle
     index3 = motion.context.scenario.constraint_method.method == "index3"
@@ -123,7 +123,7 @@ def find_redundant(motion: Motion, equations: Sequence[ConstraintEquation], stea
     null = _null_forces(gradients[-1] if both_met else gradients[0])
     if index3 and null.shape[1] > len(left_out):
         what = "index3 needs independent equations, and here some follow from those of a constraint that may break"
-        flaws.add("constraint_method.method", what, "say baumgarte or projection")
+        flaws.add("constraint_method.method", what, "use baumgarte or projection")
     null_forces = dict(zip(names, null / sizes[:, None], strict=True))
     return replace(redundancy, null_forces=null_forces, warnings=(*warnings, _describe(len(equations), redundancy)))
 
@@ -141,7 +141,7 @@ def _describe(count: int, redundancy: Redundancy) -> str:
     if left_out:
         sentence += f"{'; left out' if spare else ' and are left out'}: {', '.join(left_out)}"
     message = (
-        f"the motion does not determine {len(undetermined)} forces, those of the least sum of squares are given "
+        f"the motion does not determine {len(undetermined)} forces, the least-squares ones are given "
         f"(forces and torques weighed by the mean mobility of their kind): {', '.join(undetermined)}"
     )
     return f"{sentence}; {message}" if left_out or spare else message
@@ -173,7 +173,10 @@ def _why_blind(constraint: Constraint) -> tuple[str, str]:
         return "has no direction at the start: its ends may coincide", "start elsewhere"
     if constraint.kind == "revolute":
         opposite = ", ".join(f"{-entry + 0.0:g}" for entry in constraint.second_axis or ())
-        return "its axes point against each other at the start", f"say second_axis = ({opposite}), or start elsewhere"
+        return (
+            "its axes point in opposite directions at the start",
+            f"use second_axis = ({opposite}), or start elsewhere",
+        )
     return "is rotated by 180 deg at the start", "change its rotation, or start elsewhere"
 
 
@@ -295,7 +298,7 @@ def _shared_rows(H: Array) -> list[int]:
 # torques, so that the sum does not depend on units.
 
 
-NOTE = "not determined by the motion: the least that goes with it"
+NOTE = "not determined by the motion: the smallest consistent with it"
 
 
 def define_constraint_forces(motion: Motion, constrained: Constrained, lam: ca.SX, bindings: Bindings) -> Contribution:

@@ -82,7 +82,7 @@ def _relation(motion: Motion, relation: ConstraintFunction) -> list[ca.SX]:
         values = [ca.SX(value) for value in (returned if isinstance(returned, (tuple, list)) else (returned,))]
     except Exception as error:  # noqa: BLE001  a user's function may raise anything
         what = f"its function cannot be traced: {type(error).__name__}: {str(error).splitlines()[0][:200]}"
-        motion.context.flaws.add(path, what, "take functions from robodyn.symbolic")
+        motion.context.flaws.add(path, what, "use functions from robodyn.symbolic")
         return [positions[0]] * relation.count
     if len(values) != relation.count:
         motion.context.flaws.add(path, f"its function returns {len(values)} values, count says {relation.count}")
@@ -283,7 +283,7 @@ def _check_ground(motion: Motion, equations: list[ConstraintEquation]) -> None:
         if active and abs(height) > OFF_GROUND * e.constraint.radius:
             side = "above" if height > 0 else "below"
             what = f"has no ground: at the start its rim is {abs(height):.3g} m {side} its plane"
-            remedy = "start it there, move the plane, or leave the start out and say initialisation = 'assembled'"
+            remedy = "start it there, move the plane, or leave the start out and set initialisation = 'assembled'"
             motion.context.flaws.add(f"constraints.{e.constraint.name}", what, remedy)
 
 

@@ -683,8 +683,8 @@ def _check_rest(motion: Motion, points: list[RigidPoint]) -> bool:
     method = scenario.constraint_method.method
     before = len(flaws.found)
     if method in ("index3", "minimal"):
-        what = f"rigid contacts and end stops do not go together with the constraint method '{method}'"
-        flaws.add(path, what, "say baumgarte or projection")
+        what = f"rigid contacts and end stops cannot be combined with the constraint method '{method}'"
+        flaws.add(path, what, "use baumgarte or projection")
     if scenario.initialisation == "given":
         _check_start(motion, points)
     return len(flaws.found) == before

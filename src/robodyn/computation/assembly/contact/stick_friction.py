@@ -245,8 +245,8 @@ def build_sticking(
     warnings: tuple[str, ...] = ()
     if shared:
         names = ", ".join(element.block.name for element in elements)
-        what = f"of the friction that sticks ({names}) some holds the same motion"
-        warnings = (f"{what}: at rest, they share its load as their limits are",)
+        what = f"some of the sticking friction ({names}) holds the same motion"
+        warnings = (f"{what}: at rest, they share its load in proportion to their limits",)
     held = to_column(element.direction == 0 for element in elements)
     sizes = ca.SX([motion.context.size.of(units[f"{element.on}.position"]) for element in elements])
     sticking = Sticking(mobility, held, drift, elements, position, speed, held_by, sizes)

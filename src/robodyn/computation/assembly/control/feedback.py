@@ -239,7 +239,7 @@ def _weigh(flaws: FlawList, path: str, weights: Weights, variables: Sequence[Var
         if matrix.shape != (len(names), len(names)):
             flaws.add(path, f"has shape {matrix.shape}, needs ({len(names)}, {len(names)}): {', '.join(names)}")
         return matrix
-    flaws.add_unknown(weights, names, "is none of the plant", path)
+    flaws.add_unknown(weights, names, "is not part of the plant", path)
     return np.diag([float(weights.get(name, 0.0)) for name in names])
 
 

@@ -531,4 +531,4 @@ def _check_lengths(orientation: Sequence[Any]) -> None:
             continue
         length = float(np.linalg.norm(parts))
         if not abs(length - 1) < UNIT:
-            raise ValueError(f"target_orientation is no unit quaternion w, x, y, z: its length is {length:.4g}")
+            raise ValueError(f"target_orientation is not a unit quaternion w, x, y, z: its length is {length:.4g}")

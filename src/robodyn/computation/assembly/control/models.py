@@ -80,14 +80,14 @@ HELD = "held_model"
 """Constraints that hold points where they start, and those places: `held_model.foot`, `held_model.foot.place`."""
 RIGID = "rigid_model"
 """Constraints that hold joints at 0: `rigid_model.twist`."""
-NAME_AXES = "name the axes that have motors, with acts or model.axes; the rest then moves as it must"
+NAME_AXES = "name the axes that have motors, with acts or model.axes; the other joints then follow"
 
 
 def all_joints(machine: Machine, flaws: FlawList) -> tuple[str, ...]:
     """Every joint of a machine in which each can have a motor."""
     mechanism = machine.mechanism
     if mechanism is None:
-        flaws.add("model", "there are no bodies and joints to make it of")
+        flaws.add("model", "there are no bodies and joints to build it from")
         return ()
     joints = {joint.name for joint in mechanism.joints}
     loose = [joint.name for joint in mechanism.joints if len(joint.freedoms) > 1 or joint.kind == "ball"]
@@ -105,8 +105,8 @@ def own_numbers(machine: Machine, described: ControlModel, flaws: FlawList) -> d
     numbers = {number.name: number.value for number in machine.numbers()}
     for pattern in described.scale:
         if not any(described.matches(pattern, name) for name in numbers):
-            flaws.add(f"model.scale.{pattern}", "is no number of the machine", nearest(pattern, numbers))
-    flaws.add_unknown(described.changes, numbers, "is no number of the machine", "model.changes")
+            flaws.add(f"model.scale.{pattern}", "is not a number of the machine", nearest(pattern, numbers))
+    flaws.add_unknown(described.changes, numbers, "is not a number of the machine", "model.changes")
     scaled = {name: described.factor_of(name) * value for name, value in numbers.items() if described.scales(name)}
     return scaled | dict(described.changes)
 
@@ -493,7 +493,7 @@ def check_task(system: System, described: ControlModel, flaws: FlawList) -> bool
         elif row.rotates or row.name in positions:
             continue
         elif row.name in system.signal_names:
-            flaws.add("model.task", f"'{row.name}' is no position that moves", nearest(row.name, positions))
+            flaws.add("model.task", f"'{row.name}' is not a position that moves", nearest(row.name, positions))
         else:
             flaws.add("model.task", f"there is no position '{row.name}'", nearest(row.name, positions))
     return not flaws.found
@@ -533,7 +533,7 @@ def check_axes(
         _check_mobile(flaws, "model.task", _task_mobility(functions, q), scale[n:], task)
         if flaws.found and functions.free == functions.n_v:
             _say_nowhere(flaws, _task_mobility(functions, elsewhere), scale[n:])
-    what = f"{free - n} of {free} motions have no axis: they move as they must, the model does not hold them"
+    what = f"{free - n} of {free} motions have no axis: they move freely, the model does not hold them"
     return (f"blocks.{block.name}: {what}",) if n < free else ()
 
 

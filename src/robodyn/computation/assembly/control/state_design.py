@@ -60,7 +60,7 @@ def sample_machine(system: System, controller: StateController, commands: Sequen
     flaws, signals = FlawList(), {info.name: info for info in system.signals}
     n = system.n_moving
     if system.delays and not controller.measured:
-        what = f"the machine has the delay '{system.delays[0].name}', in which nothing reads what is on its way"
+        what = f"the machine has the delay '{system.delays[0].name}', whose content cannot be measured"
         flaws.add("measured", what, "name what an observer sees")
     if system.has_balls:
         flaws.add("", "the machine has orientations among its states", "design in Python, with linearise")
@@ -68,7 +68,7 @@ def sample_machine(system: System, controller: StateController, commands: Sequen
         if name not in signals:
             flaws.add("measured", f"there is no signal '{name}'", nearest(name, signals))
     own_states = [state.name for state in system.states[:n]]
-    flaws.add_unknown(controller.at, own_states, "is no state of the machine", "at")
+    flaws.add_unknown(controller.at, own_states, "is not a state of the machine", "at")
     flaws.raise_if_any("state controller")
     point = _OperatingPoint(system, n, commands, controller.measured)
     x = np.array([controller.at.get(state.name, state.start) for state in system.states], float)
@@ -86,7 +86,7 @@ def sample_machine(system: System, controller: StateController, commands: Sequen
     moving = concerned[concerned < n]
     for k in moving:
         if abs(rates[k]) > AT_REST * max(size, 1.0):
-            what = f"is no equilibrium: {own_states[k]} changes by {rates[k]:.4g} a second, whatever is commanded"
+            what = f"is not an equilibrium: {own_states[k]} changes by {rates[k]:.4g} a second, whatever is commanded"
             flaws.add("at", what, "name states at which the machine can rest")
     flaws.raise_if_any("state controller")
     states = (

@@ -41,7 +41,7 @@ def read_parquet(path: Path) -> FileColumns:
             units[name] = (column_field.metadata or {}).get(b"unit", b"").decode("utf-8", "replace") or unit
         else:
             words.append(name)
-    notes = (f"columns that are no numbers are left out: {', '.join(words)}",) if words else ()
+    notes = (f"columns without numbers are left out: {', '.join(words)}",) if words else ()
     return FileColumns(values, units, notes=notes)
 
 
@@ -108,7 +108,7 @@ def _as_columns(arrays: Mapping[str, Any]) -> FileColumns:
         for k, column in enumerate(table.reshape(n, -1).T):
             full = name if single else f"{name}.{k + 1}" if name else str(k + 1)
             values[full], units[full] = column.astype(float), unit
-    notes = (f"are no columns of {n} numbers and left out: {', '.join(left)}",) if left else ()
+    notes = (f"are not columns of {n} numbers and are left out: {', '.join(left)}",) if left else ()
     return FileColumns(values, units, notes=notes)
 
 

@@ -140,7 +140,7 @@ def _choose(table: TomlTable, key: str, words: tuple[str, ...]) -> Any:
 def _read_time(table: TomlTable) -> TimeMapping:
     column, rate = _column(table, None), table.number("rate", "Hz", None)
     if column is not None and rate is not None:
-        table.flaws.add(table.at("rate"), "is for rows without times", "leave it or the column out")
+        table.flaws.add(table.at("rate"), "only applies to rows without times", "remove it or the column")
     if rate is not None and not rate > 0:
         table.flaws.add(table.at("rate"), f"must be positive, is {rate:g}")
     unit = table.text("unit", None)
@@ -166,7 +166,7 @@ def _column(table: TomlTable, default: Any) -> Any:
 def _read_signal(name: str, table: TomlTable) -> SignalMapping:
     unit = table.text("unit", None)
     if unit is not None and known_unit(unit) is None:
-        table.flaws.add(table.at("unit"), f"is no unit: {unit!r}")
+        table.flaws.add(table.at("unit"), f"is not a unit: {unit!r}")
         unit = None
     own = parse_unit(unit).name if unit else ""
     factor, factor_unit = _read_factor(table)
@@ -174,7 +174,7 @@ def _read_signal(name: str, table: TomlTable) -> SignalMapping:
     if sign not in (1.0, -1.0, None):
         table.flaws.add(table.at("sign"), f"must be 1 or -1, is {sign:g}", "`factor` takes other numbers")
     if gear is not None and not gear > 0:
-        table.flaws.add(table.at("gear"), f"must be positive, is {gear:g}", "`sign` turns it round")
+        table.flaws.add(table.at("gear"), f"must be positive, is {gear:g}", "`sign` reverses it")
     mapping = SignalMapping(
         name, _column(table, name), unit, sign, _number(table, "offset", unit, own, 0.0),
         table.number("delay", "s", 0.0), gear, factor, factor_unit, _number(table, "limit", unit, own, None),
@@ -182,7 +182,7 @@ def _read_signal(name: str, table: TomlTable) -> SignalMapping:
         _read_columns(table), _number(table, "wrap", unit, own, 0.0),
     )  # fmt: skip
     if mapping.columns and "column" in table.data:
-        table.flaws.add(table.at("columns"), "is a sum in the place of `column`", "leave one of them out")
+        table.flaws.add(table.at("columns"), "is a sum that replaces `column`", "leave one of them out")
     table.finish()
     return mapping
 
@@ -321,7 +321,7 @@ def _rising(columns: FileColumns, time: Array, name: str, drop: bool, flaws: Fla
     if good.all():
         return columns, time
     if drop:
-        note = f"{int((~good).sum())} rows whose time is missing, falls back or is there already are left out"
+        note = f"{int((~good).sum())} rows with missing, decreasing or repeated times are left out"
         return columns.rows(good, note), time[good]
     remedy = '[file] bad_rows = "drop" in a mapping leaves such rows out'
     for row in np.flatnonzero(~good)[:MOST_FLAWS]:
@@ -420,7 +420,7 @@ def read_clocks(path: str | Path, mapping: DataMapping | None = None) -> list[Sa
             clocks.append(Samples(time, values, names, units, tuple(signals), columns.notes, columns.topic))
     flaws.raise_if_any(str(path))
     if not clocks:
-        refuse("", "names no signal", "beside the times a column holds the first signal", str(path))
+        refuse("", "names no signal", "at least one column besides the times must hold a signal", str(path))
     # The fastest clock first where nobody chose: nothing is lost then.
     return clocks if mapping.signals else sorted(clocks, key=lambda samples: -samples.time.size)
 
@@ -475,7 +475,7 @@ def _check_sense(mapping: DataMapping, flaws: FlawList) -> None:
         kinds = [one.name.rpartition(".")[2] for one in (first, signal)]
         if first is not signal and ("position" in kinds or "velocity" in kinds):
             what = f"is made of column '{signal.column}', and so is {first.name}"
-            flaws.add(f"signals.{signal.name}.column", what, "one of them is another column, or no signal of the log")
+            flaws.add(f"signals.{signal.name}.column", what, "map one of them to another column, or remove it")
 
 
 def _own_names(columns: FileColumns, mapping: DataMapping) -> list[SignalMapping]:

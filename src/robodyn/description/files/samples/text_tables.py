@@ -134,7 +134,7 @@ def find_layout(
     """Headings, units and form of the numbers of lines that hold something; columns of words are none of numbers."""
     numbered = [(number, line) for number, line in numbered if number > given.skip]
     if not numbered:
-        refuse("", "holds no samples", "a line of headings, then one line a sample", str(path))
+        refuse("", "holds no samples", "a line of headings, then one line per sample", str(path))
     separator = given.separator or _find_separator(numbered[0][1])
     head = split_line(path, *numbered[0], separator)
     rows = [split_line(path, *line, separator) for line in numbered[1 : LOOKED_AT + 2]]
@@ -147,7 +147,7 @@ def find_layout(
         if rows and _are_units(rows[0], len(names)):
             units, body = [unit.strip(" []()") for unit in rows[0]], 2
     if len(numbered) <= body:
-        refuse("", "holds no samples", "a line of headings, then one line a sample", str(path))
+        refuse("", "holds no samples", "a line of headings, then one line per sample", str(path))
     numeric = _find_numeric(rows[body - 1 :] if body else [head, *rows], len(names), comma)
     numeric = tuple(k for k in numeric if names[k] not in words)
     lines = [line for _, line in numbered[body:]]
@@ -203,7 +203,7 @@ def read_text_table(path: Path, given: TextFormat, texts: Collection[str] = ()) 
         if not name:
             flaws.add(place, "has no name", "name the signal it holds")
         elif name in seen:
-            flaws.add(place, f"'{name}' is there twice", "leave one out")
+            flaws.add(place, f"'{name}' appears twice", "leave one out")
         seen.add(name)
     flaws.raise_if_any(str(table.path))
     values = _read_fast(table)
@@ -278,7 +278,7 @@ def _read_slowly(table: TextTable, drop: bool) -> tuple[Array, Array]:
 def _read_row(table: TextTable, row: int, values: Array, flaws: FlawList) -> None:
     cells, number = table.split(row), table.numbers[row]
     if len(cells) != len(table.names):
-        remedy = 'mend it, or [file] bad_rows = "drop" in a mapping leaves it out'
+        remedy = 'correct it, or [file] bad_rows = "drop" in a mapping leaves it out'
         flaws.add(f"line {number}", f"has {len(cells)} cells, the headings {len(table.names)}", remedy)
         return
     for i, k in enumerate(table.numeric):
