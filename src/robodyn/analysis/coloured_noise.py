@@ -128,7 +128,7 @@ def find_spread(parts: Sequence[ResidualRows], along: Array) -> Spread:
 
 
 def describe_doubt(spread: Spread, parts: Sequence[ResidualRows], shapes: Sequence[Array]) -> str:
-    """Why intervals are no 95 % ones, empty where nothing speaks against them; shapes as for `find_chance`."""
+    """Why intervals are not 95 % intervals, empty where nothing speaks against them; shapes as for `find_chance`."""
     count, rows = parts[0].X.shape[2], sum(part.fresh * part.used.sum() for part in parts)
     if not count:
         return ""

@@ -28,7 +28,7 @@ from .reduced import JOININGS
 from .scenario_inputs import HIGHEST_ORDER, MEAN, expected_outputs
 from .unit import Unit, abilities_of
 
-ORDER = "of the polynomials by which it goes on between exchanges; 0 holds it"
+ORDER = "of the polynomials that extrapolate it between exchanges; 0 holds it"
 
 
 class Connection(Description):
@@ -49,7 +49,7 @@ class Connection(Description):
         absent="where the force of a reduced model goes back",
     )
     join: str | None = choice(
-        JOININGS, default=None, doc="how sides joined rigidly come together", absent=f'`"{JOININGS[0]}"`'
+        JOININGS, default=None, doc="how rigidly joined sides are brought together", absent=f'`"{JOININGS[0]}"`'
     )
     implicit: bool = flag(
         default=False, doc="whether reduced models hold what their forces become within the macro step, to first order"
@@ -198,7 +198,7 @@ def _check_pair(connection: Connection, sides: tuple[Side, Side], path: str, fla
     if connection.implicit and not any(side.interface.rigid for side in sides):
         flaws.add(f"{path}.implicit", "has no effect", "only models that are attached rigidly can be implicit")
     if connection.implicit and connection.order:
-        flaws.add(f"{path}.implicit", "knows how forces go on, order too", "connect it with order 0")
+        flaws.add(f"{path}.implicit", "extrapolates forces already, as order does", "connect it with order 0")
 
 
 def make_channels(
@@ -245,7 +245,7 @@ def check_meeting(units: Mapping[str, Unit], pairs: Sequence[InterfacePair], fla
             _check_exchange(units, pair, (sender, receiver), flaws)
     circle = _find_circle(pairs)
     if circle:
-        what = f"reduced models go round in a circle: {', '.join('.'.join(place) for place in circle)}"
+        what = f"reduced models form a loop: {', '.join('.'.join(place) for place in circle)}"
         flaws.add("connections", what, "attach one of them through a stiffness, or couple it by signals")
 
 
