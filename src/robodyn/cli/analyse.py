@@ -219,8 +219,8 @@ def sheet(
         refuse_ending("--out", path, ".html", ".pdf")
     if scenario in arm_names():
         if random or band or deviation != "deviation":
-            fault = "of an open arm --set, --seed, --out and --plot have an effect"
-            raise ModelError([Flaw("sheet", "--random, --deviation and --band have none on an arm", fault)])
+            fault = "for an open arm only --set, --seed, --out and --plot have an effect"
+            raise ModelError([Flaw("sheet", "--random, --deviation and --band have no effect on an open arm", fault)])
         figures = arm_sheet(load_arm(scenario), read_pairs("set", setting, lambda _, text: text), seed=seed)
         write_sheets(figures, "--out", out)
         return figures

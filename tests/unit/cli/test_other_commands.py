@@ -264,7 +264,7 @@ def test_the_sheet_of_an_open_arm_is_a_page_with_intervals_and_choices(invoke, t
     text = page.read_text()
     for words in ("Performance by ISO 9283", "5 ... 95 %", "servo_gain", "Known: of a single servo", "data:image/png"):
         assert words in text
-    assert "--band have none on an arm" in invoke("sheet", "so101", "--band", "1 mm").stderr
+    assert "--band have no effect on an open arm" in invoke("sheet", "so101", "--band", "1 mm").stderr
 
 
 def test_a_sheet_of_nothing_known_suggests_open_arms_too(invoke):

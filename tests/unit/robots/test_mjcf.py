@@ -274,7 +274,7 @@ def test_numbers_that_no_joint_can_have_are_refused(key, tmp_path):
     text = '<worldbody><body><joint name="j" {}="{}"/><geom size="0.1"/></body></worldbody>'
     assert "joint[j]: " in (said := refusal(tmp_path, text.format(key, -1.0)))
     assert "must not be negative, is -1" in said
-    assert f"joint[j]@{key}: 'nan' is no finite number" in refusal(tmp_path, text.format(key, "nan"))
+    assert f"joint[j]@{key}: 'nan' is not a finite number" in refusal(tmp_path, text.format(key, "nan"))
 
 
 def test_what_the_file_disables_is_left_out(tmp_path):

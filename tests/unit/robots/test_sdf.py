@@ -168,7 +168,7 @@ def test_frames_in_a_ring_are_told(tmp_path):
 def test_inertia_that_gazebo_would_make_of_collisions_is_a_choice(tmp_path):
     path = tmp_path / "robot.sdf"
     path.write_text('<sdf version="1.12"><model name="m"><link name="a"><inertial auto="true"/></link></model></sdf>')
-    assert any("of its collisions" in choice for choice in rd.import_robot(path).sheet.choices)
+    assert any("from collisions" in choice for choice in rd.import_robot(path).sheet.choices)
 
 
 def test_looks_and_inertias_stand_in_the_frames_that_they_name(tmp_path):

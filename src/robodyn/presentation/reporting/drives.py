@@ -160,7 +160,15 @@ def _told(held: HeldDrive) -> tuple[Any, ...]:
 @shows
 def show_endurance(found: Endurance) -> Display:
     """How long each drive holds, and the curve over the load."""
-    heads = ("drive", "torque [N m or N]", "holds", "then", "winding [°C]", "housing [°C]", "indefinitely up to [N m or N]")
+    heads = (
+        "drive",
+        "torque [N m or N]",
+        "holds",
+        "then",
+        "winding [°C]",
+        "housing [°C]",
+        "indefinitely up to [N m or N]",
+    )
     parts: list[Any] = [Table(heads, [_told(held) for held in found.drives])]
     for held in found.drives:
         if held.estimated:
