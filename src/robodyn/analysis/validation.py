@@ -41,7 +41,7 @@ from robodyn.description.laws import arguments_of
 from robodyn.description.model import Block, Delay, FormulaSignal, Recording, Scenario
 
 from .identification.identify import JointPrediction, plan_identification, predict_joints
-from .identification.motion_rows import drives_of, find_efforts
+from .identification.motion_rows import drives_of, find_efforts, with_joint_positions
 from .measurement.measured import (
     FORCES,
     SignalError,
@@ -168,7 +168,11 @@ def validate(
     scenario, driven = with_measured_drives(scenario, data)
     nominal = nominal and with_measured_drives(nominal, data)[0]
     system = assemble(scenario)
-    data, tidied = _tidy(system, data)
+    joints = [name.removesuffix(".position") for name in system.state_names[: system.n_q]]
+    whole = with_joint_positions(scenario, joints, data)
+    if solved := [name for name in whole.names if name not in data]:
+        driven.append(f"{', '.join(solved)} follow from the positions of coupled motors")
+    data, tidied = _tidy(system, whole)
     tidied = (*tidied, *driven, *describe_fixed(scenario, data))
     first = int(round((1 - held_out) * len(data.time)))
     if first:

@@ -16,6 +16,7 @@ from robodyn.analysis.identification.identify import check_residuals, identify, 
 from robodyn.analysis.identification.least_squares import Estimate, coordinates_of, make_consistent
 from robodyn.analysis.identification.regressor import body_numbers, find_base_parameters, make_regressor
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
+from robodyn.analysis.validation import validate
 from robodyn.base.errors import ModelError
 from robodyn.cli.application import app
 from robodyn.computation.assembly import assemble
@@ -248,10 +249,16 @@ def test_an_ordinary_clock_costs_no_more_than_in_plain_least_squares(who):
 def test_positions_of_coupled_motors_are_taken_as_they_are():
     run = record()
     motor = run["shoulder.position"].values + 2 * run["elbow.position"].values
+    motor[700] = np.nan
     infos = (run.infos[0], SignalInfo("motor.position", "rad"), *run.infos[2:])
     data = replace(run, values=np.column_stack([run.values[:, 0], motor, run.values[:, 2:]]), infos=infos)
     found = identify(coupled_arm(), data, cutoff=40.0)
     assert found.numbers["motor.friction.coulomb"] == pytest.approx(3.0, rel=0.02)
+    # Predictions start from the joints' positions, which follow from them too.
+    predicted = validate(coupled_arm(), data, [f"{axis}.push.torque" for axis in AXES], method="simulation")
+    assert "elbow.position follow from the positions of coupled motors" in predicted.notes
+    elbow = next(p for p in predicted.predictions if p.signal == "elbow.position" and p.kind == "0.5 s ahead")
+    assert elbow.rms < 0.1 * elbow.line
 
 
 def test_a_robust_fit_takes_no_notice_of_spikes():

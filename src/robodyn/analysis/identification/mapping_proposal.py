@@ -727,7 +727,8 @@ _CLOCK = frozenset(("jitter", "gaps", "start-up", "repeated rows", "missing samp
                     "two recordings"))  # fmt: skip
 _EXCHANGED = "the mapping has them exchanged"
 _OTHER = (
-    "choose the scenario of this robot, or correct the bodies; signs, offsets and gears cannot be determined this way"
+    "choose the scenario of this robot, correct the bodies, or write the gears of motor positions; signs and offsets "
+    "cannot be determined this way"
 )
 
 

@@ -23,7 +23,7 @@ from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
 from robodyn.description.laws import arguments_of
-from robodyn.description.model import LinearCombination
+from robodyn.description.model import LinearCombination, Scenario
 from robodyn.description.model.block import name_results
 
 from .regressor import Regressor, passive_blocks
@@ -268,12 +268,11 @@ class RegressionRows:
         return replace(self, **own)
 
 
-def with_joint_positions(regressor: Regressor, data: Run) -> Run:
+def with_joint_positions(scenario: Scenario, joints: Sequence[str], data: Run) -> Run:
     """The data with positions of joints that only motors of coupled axes tell: s = A q solved for q."""
-    joints = regressor.joints
     missing = [joint for joint in joints if f"{joint}.position" not in data]
     combinations = [
-        c for c in regressor.scenario.machine.coordinates
+        c for c in scenario.machine.coordinates
         if isinstance(c, LinearCombination) and f"{c.name}.position" in data and set(c.of) <= set(joints)
     ]  # fmt: skip
     if not missing or not combinations:
@@ -286,7 +285,8 @@ def with_joint_positions(regressor: Regressor, data: Run) -> Run:
         data[f"{c.name}.position"].values - sum(factor * known[j] for j, factor in c.of.items() if j in known)
         for c in combinations
     ]
-    found = np.linalg.lstsq(A, np.array(rest))[0]
+    # A row that lacks a sample must not spoil others, as it does in a factorisation of all of them.
+    found = np.linalg.pinv(A) @ np.array(rest)
     infos = (*data.infos, *(SignalInfo(f"{joint}.position", "rad") for joint in missing))
     return replace(data, values=np.column_stack([data.values, *found]), infos=infos, knots=None)
 
@@ -409,7 +409,7 @@ def compute_rows(
         inputs: what laws read beside the motion; jacobians: how each effort acts on the joints, (n_efforts, n_joints).
         cutoff: of the low-pass [Hz], None to find one.
     """
-    data = with_joint_positions(regressor, data)
+    data = with_joint_positions(regressor.scenario, regressor.joints, data)
     positions, flaws = [f"{joint}.position" for joint in regressor.joints], FlawList()
     for name in (name for name in positions if name not in data):
         remedy = "a mapping names it; a joint that stood still can be locked: kind = 'fixed'"
