@@ -313,7 +313,7 @@ def test_angles_that_begin_again_names_of_lists_and_epochs_are_read(tmp_path):
     direct = {signal: columns[name] for name, signal in signals.items()}
     write(tmp_path / "direct.csv", time, direct)
     notes = identify(scara(), read_measured(tmp_path / "direct.csv")).warnings
-    assert any(note.startswith("shoulder.position begins again after a turn") for note in notes)
+    assert any(note.startswith("shoulder.position wraps") for note in notes)
 
 
 def test_what_a_log_cannot_tell_is_said(tmp_path):
