@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
+import numpy as np
 
 from robodyn.base import FlawList, nearest
 from robodyn.base import SignalInfo as SignalInfo
@@ -174,14 +175,15 @@ def _find_needs(definitions: list[Definition]) -> Needs:
     needs: Needs = {id(definition): [] for definition in definitions}
     if not bindings:
         return needs
-    owners = [id(definition) for definition in definitions for _ in definition.outputs]
+    owners = np.repeat(np.arange(len(definitions)), [len(definition.outputs) for definition in definitions])
     outputs = to_column(value for definition in definitions for value in definition.outputs.values())
     # A placeholder that cancels out is no dependence, and closes no loop.
     pattern = ca.jacobian_sparsity(outputs, to_column(symbol for symbol, _, _ in bindings))
-    rows, columns = pattern.get_triplet()
-    pairs = dict.fromkeys((owners[row], column) for row, column in zip(rows, columns, strict=True))
-    for definition, column in sorted(pairs, key=lambda pair: pair[1]):
-        needs[definition].append(bindings[column])
+    # In long chains each signal reads all placeholders before it: there may be millions of pairs.
+    columns = np.repeat(np.arange(len(bindings)), np.diff(pattern.colind()))
+    pairs = np.unique(columns * len(definitions) + owners[np.array(pattern.row(), dtype=np.int64)])
+    for column, owner in zip(*(pairs // len(definitions), pairs % len(definitions)), strict=True):
+        needs[id(definitions[owner])].append(bindings[column])
     return needs
 
 

@@ -367,9 +367,9 @@ class System:
         dg/dt + dg/dx x_dot + dg/dd d_dot
         """
         guards, symbols = self.expressions.guards, self.symbols
-        along = ca.jtimes(guards, symbols.x, self.expressions.rhs)
-        late = ca.jtimes(guards, symbols.d, self.delayed_rates)
-        rates = ca.jacobian(guards, symbols.t) + along + late
+        # One sweep along all that moves.
+        moving = ca.vertcat(symbols.t, symbols.x, symbols.d)
+        rates = ca.jtimes(guards, moving, ca.vertcat(1.0, self.expressions.rhs, self.delayed_rates))
         columns = symbols._replace(d=ca.vertcat(symbols.d, self.delayed_rates))
         return ca.Function("guard_rates", [*columns], [ca.densify(rates)])
 

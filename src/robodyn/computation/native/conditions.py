@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from robodyn.base.symbolic import tables
 
-from .program import Builder, Node, Program, Term, operands
+from .program import Builder, Node, Program, Term, find_dependence, operands
 
 DELAYS = "delayed"
 BENT = ("rhs", DELAYS)
@@ -88,7 +88,7 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
     kinds_by_node = _collect(builder, _reach(builder.nodes, roots), watched)
     short = {i: kind for i, kind in kinds_by_node.items() if _is_short(builder.nodes, i)}
     kinds = [KINK if _is_short(builder.nodes, i) else UNBOUNDED for i in watched]
-    degrees = _find_degrees(builder.nodes)
+    degrees = _find_degrees(builder.nodes) if short else []
     late = _collect(builder, _reach(builder.nodes, copied.get(DELAYS, ())), watched)
     kinds += [kind + STRAIGHT * (degrees[i] <= 1) + LATE * (i in late) for i, kind in short.items()]
     if all(kind == UNBOUNDED for kind in kinds):
@@ -111,28 +111,19 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
 
 
 def _is_short(nodes: list[Node], number: int) -> bool:
-    return len(_reach(nodes, [number])) <= LONGEST
+    return len(_reach(nodes, [number], LONGEST)) <= LONGEST
 
 
-def _reach(nodes: list[Node], roots: Iterable[int]) -> list[int]:
-    """All nodes that some need, in order."""
+def _reach(nodes: list[Node], roots: Iterable[int], longest: float = math.inf) -> list[int]:
+    """All nodes that some need, in order; one more than the longest number of them at most."""
     reached: set[int] = set()
     waiting = list(roots)
-    while waiting:
+    while waiting and len(reached) <= longest:
         number = waiting.pop()
         if number not in reached:
             reached.add(number)
             waiting += operands(nodes[number])
     return sorted(reached)
-
-
-def _moving(nodes: list[Node]) -> list[bool]:
-    """Whether each node changes within a step."""
-    moves: list[bool] = []
-    for node in nodes:
-        is_moving = node[0] == "input" and node[1] in MOVING
-        moves.append(is_moving or any(moves[i] for i in operands(node)))
-    return moves
 
 
 def _find_degrees(nodes: list[Node]) -> list[int]:
@@ -160,15 +151,19 @@ def _find_degrees(nodes: list[Node]) -> list[int]:
 
 TRUTHS = frozenset(["lt", "le", "eq", "ne", "and", "or", "not"])
 LOGIC = frozenset(["and", "or", "not"])
+SMOOTH = frozenset(["const", "input", "add", "sub", "mul", "neg", "sq", "twice", "inv", "div", "sqrt", "sin", "cos"])
+"""Most operations by far: nothing decides between two courses of theirs but a truth that one reads as a number."""
 
 
 def _collect(builder: Builder, numbers: list[int], watched: list[int]) -> dict[int, int]:
     """The values whose levels decide, with the kind of each, without those that are watched anyway."""
     kinds: dict[int, int] = {}
     known = {_either_way(builder.nodes[i]) for i in watched}
-    moves = _moving(builder.nodes)
+    moves = find_dependence(builder, lambda node: node[1] in MOVING) if numbers else []
     for number in numbers:
         node = builder.nodes[number]
+        if node[0] in SMOOTH and TRUTHS.isdisjoint(builder.nodes[i][0] for i in operands(node)):
+            continue
         decisive = [_decisive(builder, node)] if any(moves[i] for i in operands(node)) else []
         # A truth decides where something else than another truth reads it: of `a and b` neither does alone.
         used = [] if node[0] in LOGIC else [i for i in operands(node) if builder.nodes[i][0] in TRUTHS and moves[i]]
@@ -183,7 +178,7 @@ def _collect(builder: Builder, numbers: list[int], watched: list[int]) -> dict[i
     return kinds
 
 
-def _margin(builder: Builder, moves: list[bool], number: int) -> int:
+def _margin(builder: Builder, moves: list[int], number: int) -> int:
     """A value that is below zero where a truth holds, and only there: by how much it does."""
     node, add = builder.nodes[number], builder.add
     below, above = add(("const", -1.0)), add(("const", 1.0))

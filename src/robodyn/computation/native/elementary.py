@@ -61,6 +61,9 @@ def inline_some(program: Program, output: int, first: int) -> Program:
     builder, exact, loose = Arithmetic(), dict[int, int](), dict[int, int]()
     needed_exact = live_nodes(program.nodes, [program.outputs[output][:first]])
     needed = live_nodes(program.nodes, [program.outputs[output][first:]])
+    alone = (node for node, all_of, some in zip(program.nodes, needed, needed_exact, strict=True) if all_of > some)
+    if not any(node[0] in INLINED or node[0] == "pow" for node in alone):
+        return program
     for number, node in enumerate(program.nodes):
         exact[number] = builder.add(with_operands(node, exact))
         if needed[number]:

@@ -62,7 +62,8 @@ def _rewrite(
     there: dict[int, int] = {}
     for number, node in enumerate(program.nodes):
         if kinds[number] == _VARIABLE:
-            here[number] = builder.add(with_operands(node, here))
+            # Different in the program, and still so here: each entry of the prelude is one expression of parameters.
+            here[number] = builder.append(with_operands(node, here))
             continue
         # Constants and parameters are computed there, whether or not something here reads them.
         copied = ("input", 0, node[2]) if node[0] == "input" else with_operands(node, there)

@@ -134,6 +134,11 @@ class Builder:
             self.nodes.append(node)
         return number
 
+    def append(self, node: Node) -> int:
+        """Number of a node known to be unlike all others."""
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
     def _joined_branches(self, node: Node) -> Node:
         """(c ? a : 0) + (!c ? b : 0) is how CasADi writes the choice c ? a : b."""
         nodes = self.nodes
@@ -232,16 +237,23 @@ class Term:
         return self.apply("select", value, otherwise)
 
 
-def find_dependence(program: Program, kind_of: Callable[[Node], int]) -> list[int]:
+def find_dependence(program: Program | Builder, kind_of: Callable[[Node], int]) -> list[int]:
     """The largest kind of input that each node depends on; 0 of constants.
 
     Args:
         kind_of: kind of an input.
     """
     kinds: list[int] = []
+    put = kinds.append
     for node in program.nodes:
-        kind = kind_of(node) if node[0] == "input" else 0
-        kinds.append(max((kinds[i] for i in operands(node)), default=kind))
+        if len(node) == 3 and node[0] not in _OTHERS:
+            # Written out for most nodes, as in `with_operands`.
+            first, second = kinds[node[1]], kinds[node[2]]
+            put(first if first > second else second)
+        elif node[0] == "input":
+            put(kind_of(node))
+        else:
+            put(max([kinds[i] for i in operands(node)], default=0))
     return kinds
 
 
