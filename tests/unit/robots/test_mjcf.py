@@ -275,6 +275,8 @@ def test_numbers_that_no_joint_can_have_are_refused(key, tmp_path):
     assert "joint[j]: " in (said := refusal(tmp_path, text.format(key, -1.0)))
     assert "must not be negative, is -1" in said
     assert f"joint[j]@{key}: 'nan' is not a finite number" in refusal(tmp_path, text.format(key, "nan"))
+    weightless = '<worldbody><body gravcomp="-1"><joint/><geom size="0.1"/></body></worldbody>'
+    assert "@gravcomp: must not be negative" in refusal(tmp_path, weightless)
 
 
 def test_what_the_file_disables_is_left_out(tmp_path):

@@ -71,8 +71,8 @@ def test_negative_losses_are_refused(tmp_path):
     losses = "<damping>-1</damping><friction>-2</friction><spring_stiffness>-3</spring_stiffness>"
     losses = f"<dynamics>{losses}</dynamics>"
     said = flaws(tmp_path, LINK.format("a", ""), LINK.format("b", ""), joint("j", "a", "b", losses))
-    assert "dynamics@damping: must not be negative, is -1" in said
-    assert "dynamics@friction: must not be negative, is -2" in said
+    assert "damping: must not be negative, is -1" in said
+    assert "friction: must not be negative, is -2" in said
     assert "has a spring_stiffness of -3" in said
 
 

@@ -256,10 +256,8 @@ class LinkReader(ABC):
         """Damping and dry friction of a joint, by its <dynamics>."""
         for key in ("damping", "friction"):
             value = self.numbers(element, key, (0.0,))[0]
-            if value > 0.0:
+            if value:
                 draft.fields[key] = value
-            elif value < 0.0 and element is not None:
-                self.flaws.add(f"{element.place}@{key}", f"must not be negative, is {value:g}")
 
     def read_look(self, link: LinkDraft, element: XmlElement, frame: Pose | None = None) -> None:
         """A <visual> or <collision> as a look; frame: of the file's link in ours, where it is another one."""

@@ -438,6 +438,8 @@ class MjcfReader:
         self.draft.links.append(link)
         if model.body_gravcomp[body] and int(model.body_weldid[body]) == 0:
             element.mark(UNUSED, "a force on a body that is fixed to the world moves nothing", "gravcomp")
+        elif model.body_gravcomp[body] < 0.0:
+            self.draft.flaws.add(f"{element.place}@gravcomp", "must not be negative", "0 is the whole weight")
         elif model.body_gravcomp[body] and link.mass:
             com = self.point(f"{name}_com", body, np.array(model.body_ipos[body]))
             force = -model.body_gravcomp[body] * link.mass * np.array(self.draft.gravity)
@@ -551,21 +553,25 @@ class MjcfReader:
         zero = self.zero(number)
         draft.fields["axis"] = as_floats(np.array(model.jnt_axis[number]))
         given = {"damping": damping, "friction": friction, "armature": armature}
-        draft.fields |= {key: value for key, value in given.items() if value > 0.0}
-        for key, value in {**given, "stiffness": stiffness}.items():
-            if value < 0.0:
-                self.draft.flaws.add(draft.element.place, f"{key} must not be negative, is {value:g}")
+        draft.fields |= {key: value for key, value in given.items() if value}
         if model.jnt_limited[number]:
             lower, upper = (float(end) - zero for end in model.jnt_range[number])
             draft.fields |= {"lower_limit": lower, "upper_limit": upper}
         if model.jnt_actfrclimited[number]:
             draft.fields |= effort_limit(draft.element, model.jnt_actfrcrange[number], "actuatorfrcrange")
         self.yields(draft.element, row_of(model, "jnt_springyield", number), stiffness)
-        if stiffness > 0.0:
-            rest = float(model.qpos_spring[int(model.jnt_qposadr[number])]) - zero
-            spring = {"stiffness": stiffness} | ({"rest": rest} if rest else {})
-            name = self.own_name(f"{draft.name}_spring")
-            self.add(name, "spring", draft.name, parameters=spring)
+        rest = float(model.qpos_spring[int(model.jnt_qposadr[number])]) - zero
+        self.add_spring(draft.name, draft.element, stiffness=stiffness, rest=rest)
+
+    def add_spring(self, on: str, element: XmlElement, **numbers: float) -> None:
+        """A spring on a joint or coordinate; MuJoCo takes negative ones too."""
+        for key in {"stiffness", "damping"} & numbers.keys():
+            if numbers[key] < 0.0:
+                self.draft.flaws.add(element.place, f"{key}: must not be negative, is {numbers[key]:g}")
+                return
+        if numbers["stiffness"] or numbers.get("damping"):
+            values = {key: value for key, value in numbers.items() if value}
+            self.add(self.own_name(f"{on}_spring"), "spring", on, parameters={"stiffness": 0.0} | values)
 
     def yields(self, element: XmlElement, limit: Any, stiffness: float) -> None:
         """Note a spring that yields: robodyn's stays elastic."""
@@ -659,9 +665,6 @@ class MjcfReader:
         if model.tendon_frictionloss[k]:
             element.mark(CHOICE, "its friction is not used: `blocks` with a law of friction on it give one")
         stiffness, damping = float(model.tendon_stiffness[k]), float(model.tendon_damping[k])
-        for key, value in (("stiffness", stiffness), ("damping", damping)):
-            if value < 0.0:
-                self.draft.flaws.add(element.place, f"{key} must not be negative, is {value:g}")
         curved = [key for key in ("stiffness", "damping") if np.any(row_of(model, f"tendon_{key}poly", k))]
         if curved:
             element.mark(CHOICE, f"{' and '.join(curved)} {CURVED}")
@@ -669,10 +672,7 @@ class MjcfReader:
         low, high = map(float, model.tendon_lengthspring[k])
         if low != high and stiffness:
             element.mark(CHOICE, f"its spring is slack from {low:g} to {high:g}: taken at rest at the middle")
-        if max(stiffness, damping) > 0.0:
-            values = {"stiffness": stiffness, "damping": damping, "rest": 0.5 * (low + high) - zero}
-            block = self.own_name(f"{name}_spring")
-            self.add(block, "spring", name, parameters=values)
+        self.add_spring(name, element, stiffness=stiffness, damping=damping, rest=0.5 * (low + high) - zero)
 
     def equality(self, k: int, element: XmlElement) -> str:
         import mujoco

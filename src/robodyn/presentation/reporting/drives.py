@@ -235,7 +235,7 @@ def open_arm_sheet(sheet: ArmSheet) -> TestSheet:
         ("Tool from the base", show_quantity(sheet.reach, "m")),
     )
     results = (
-        Table(("", "pose", "median [m]", "5 ... 95 % [mm]", "causes [mm]"), figures, title="Results"),
+        Table(("figure", "pose", "median [m]", "5 ... 95 % [mm]", "causes [mm]"), figures, title="Results"),
         Table(("choice", "range", "why"), choices, title="Choices"),
     )
     standard = f"Performance by {sheet.standard}, computed"
