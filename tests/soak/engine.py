@@ -189,7 +189,8 @@ def _runs(rd):
     found = {}
     for seed, method in ((0, "dopri5"), (8, "auto"), (12, "rodas4"), (38, "dopri5"), (67, "dopri5"), (83, "rodas4p")):
         system = rd.assemble(random_scenario(seed, 2))
-        found[f"machine {seed} by {method}"] = partial(_run_anew, system, rd.Solver(method))
+        # New laws change the machines that seeds draw: a stiff one must not take minutes, as each runs a hundred times.
+        found[f"machine {seed} by {method}"] = partial(_run_anew, system, rd.Solver(method, max_steps=2000))
     return found
 
 

@@ -125,3 +125,18 @@ def test_a_signal_that_rows_do_not_tell_makes_a_run_unsound(place):
     for most, expected in ((0.1, [True, False, True]), (1e3, [True, True, True])):
         sound, _ = carry_out(make_slice(runs[0], between=(reading, 0.95, most)), runs)
         assert sound.tolist() == expected
+
+
+def test_a_run_may_have_as_many_steps_too_long_for_what_drives_it_as_is_said():
+    """A wave of 40 periods in 20 steps."""
+
+    def wave(t, x, d, m, p, out):
+        out[0] = np.sin(2.0 * np.pi * 20.0 * t[0])
+
+    runs = make_runs(decay_problem(drives=kernel(wave), n_drives=1), solver=Solver("rk4", step=0.1))
+    assert carry_out(make_slice(runs[0]), runs)[0].all()
+    count = runs[0].trajectory().counters.steps_too_long
+    assert count > 5
+    for allowed, expected in ((count - 1, False), (count, True)):
+        sound, _ = carry_out(make_slice(runs[0], most_too_long=allowed), runs)
+        assert sound.tolist() == [expected] * 3
