@@ -635,14 +635,14 @@ def build_twin(scenario: Scenario, causes: Mapping[str, DisturbanceSource]) -> L
 def find_copied(machine: Machine, causes: Mapping[str, DisturbanceSource]) -> set[str]:
     """Parts that the twin has itself: those that see the motion, causes, and what these feed. Others it shares."""
     names = part_names(machine)
-    found = moving_parts(machine)
-    found |= {block.name for block in machine.blocks if block.on or block.acts or block.name in causes}
+    copied = moving_parts(machine)
+    copied |= {block.name for block in machine.blocks if block.on or block.acts or block.name in causes}
     reads = {part.name: tuple(signals_read(part)) for part in readers_of(machine)}
     before = 0
-    while len(found) > before:
-        before = len(found)
-        found |= {part for part, signals in reads.items() if any(owner_of(s, names) in found for s in signals)}
-    return found
+    while len(copied) > before:
+        before = len(copied)
+        copied |= {part for part, signals in reads.items() if any(owner_of(s, names) in copied for s in signals)}
+    return copied
 
 
 # --------------------------------------------------------------------------------------------------

@@ -325,9 +325,7 @@ class Chain:
         R, p, _ = self._walk(geometry, poses, moments)[-1]
         return geometry.frame_R @ R @ geometry.tool_R, (geometry.frame_R @ p[..., None])[..., 0] + geometry.frame_p
 
-    def _walk(
-        self, geometry: Geometry, poses: Poses, moments: Array | None
-    ) -> list[tuple[Array, Array, Array]]:
+    def _walk(self, geometry: Geometry, poses: Poses, moments: Array | None) -> list[tuple[Array, Array, Array]]:
         """Frames behind each joint, R, p, and the joint's own frame before its motion; then those of the tool."""
         q = self.positions(poses.q)
         R = np.broadcast_to(np.eye(3), (len(q), 3, 3))
@@ -444,8 +442,8 @@ def read_poses(path: str | Path, chain: Chain) -> Poses:
 
     def numbers(*wanted: str, absent: float = np.nan) -> Array:
         """Columns in SI; what is empty is absent."""
-        found = np.stack([values.get(name, np.full(count, np.nan)) for name in wanted], axis=1)
-        return np.where(np.isnan(found), absent, found)
+        entries = np.stack([values.get(name, np.full(count, np.nan)) for name in wanted], axis=1)
+        return np.where(np.isnan(entries), absent, entries)
 
     q, place, turn = numbers(*names), numbers(*XYZ), numbers(*QUATERNION)
     touches = {kind: columns.texts.get(kind, ("",) * count) for kind in TOUCHED}
@@ -647,10 +645,10 @@ def choose_told(slopes: Array) -> tuple[list[int], dict[int, Array]]:
     In the given order a column counts if more than `SEPARATE` of it is across all that count already.
     """
     shares = own_parts(slopes, range(slopes.shape[1]), 0.0, SEPARATE)
-    told = [k for k, share in shares.items() if share > SEPARATE][: len(slopes)]
-    others = [k for k in range(slopes.shape[1]) if k not in told]
-    parts = np.linalg.lstsq(slopes[:, told], slopes[:, others], rcond=None)[0]
-    return told, {k: parts[:, i] for i, k in enumerate(others)}
+    independent = [k for k, share in shares.items() if share > SEPARATE][: len(slopes)]
+    others = [k for k in range(slopes.shape[1]) if k not in independent]
+    parts = np.linalg.lstsq(slopes[:, independent], slopes[:, others], rcond=None)[0]
+    return independent, {k: parts[:, i] for i, k in enumerate(others)}
 
 
 def solve(chain: Chain, geometry: Geometry, poses: Poses, sought: Sequence[Sought]) -> Solution:
@@ -743,29 +741,29 @@ def calibrate(
     placing = [one for one in sought if one.kind in ("touched", "frame", "tool")]
     before = solve(chain, start, fitted, _told_of(chain, start, fitted, placing)[0])
     _check_robot(chain, before, fitted)
-    told, like = _told_of(chain, before.geometry, fitted, sought)
+    identifiable, like = _told_of(chain, before.geometry, fitted, sought)
     lengths, turns = residuals(chain, before.geometry, fitted)
     equations = int(np.sum(np.isfinite(lengths)) + np.sum(np.isfinite(turns)))
-    if equations < len(told) + 5:
+    if equations < len(identifiable) + 5:
         # Half as many equations again as numbers, beside the poses of the proof.
-        needed = math.ceil(1.5 * len(told) * len(fitted) / equations / (1 - held_out))
+        needed = math.ceil(1.5 * len(identifiable) * len(fitted) / equations / (1 - held_out))
         refuse(
             "poses",
-            f"{len(fitted)} poses give {equations} equations for {len(told)} numbers",
+            f"{len(fitted)} poses give {equations} equations for {len(identifiable)} numbers",
             f"measure {needed} poses or more",
         )
-    after = solve(chain, before.geometry, fitted, told)
+    after = solve(chain, before.geometry, fitted, identifiable)
 
     half = student.ppf(0.975, max(after.freedom, 1)) * np.sqrt(np.diag(after.covariance))
-    values = _changes(chain, start, after.geometry, told)
+    values = _changes(chain, start, after.geometry, identifiable)
     numbers = tuple(
         CalibratedNumber(one.name, float(value), float(value - width), float(value + width), one.unit)
-        for one, value, width in zip(told, values, half, strict=True)
+        for one, value, width in zip(identifiable, values, half, strict=True)
         if one.kind not in ("touched", "frame")
     )
     generic = _told_anywhere(chain, poses, before.geometry, sought)
     untold = tuple(
-        Untold(sought[k].name, _names_of(told, parts), sought[k].name in generic)
+        Untold(sought[k].name, _names_of(identifiable, parts), sought[k].name in generic)
         for k, parts in like.items()
         if sought[k].kind not in ("touched", "frame")
     )
@@ -790,7 +788,7 @@ def calibrate(
         {
             joint.name: (after.geometry.p[k], after.geometry.R[k])
             for k, joint in enumerate(chain.joints)
-            if any(one.joint == k and one.kind != "compliance" for one in told)
+            if any(one.joint == k and one.kind != "compliance" for one in identifiable)
         },
         after.geometry.tool,
         tuple(_doubts(chain, after, poses, each, proof, elastic)),
@@ -913,8 +911,8 @@ def _told_of(
         # Joints that carry no moment tell nothing of their compliance, but for rounding and small errors of masses.
         if one.kind == "compliance" and SOFT * np.max(np.abs(slopes[:, k])) < SEEN:
             slopes[:, k] = 0.0
-    told, like = choose_told(slopes)
-    return [sought[k] for k in told], like
+    independent, like = choose_told(slopes)
+    return [sought[k] for k in independent], like
 
 
 def _told_anywhere(chain: Chain, poses: Poses, geometry: Geometry, sought: Sequence[Sought]) -> set[str]:
@@ -938,20 +936,20 @@ def random_poses(chain: Chain, count: int, seed: int, load: float = 0.0) -> Pose
     return Poses.at(q, place=np.zeros((count, 3)), load=random.uniform(0.0, load, count))
 
 
-def _names_of(told: Sequence[Sought], parts: Array) -> tuple[str, ...]:
+def _names_of(identifiable: Sequence[Sought], parts: Array) -> tuple[str, ...]:
     """Numbers that a column is made of, but for traces; turns and shifts count alike per m and rad."""
     largest = np.max(np.abs(parts), initial=0.0)
     order = np.argsort(-np.abs(parts))
-    return tuple(told[k].name for k in order if largest > 0 and abs(parts[k]) > 0.05 * largest)[:4]
+    return tuple(identifiable[k].name for k in order if largest > 0 and abs(parts[k]) > 0.05 * largest)[:4]
 
 
-def _changes(chain: Chain, start: Geometry, end: Geometry, told: Sequence[Sought]) -> Array:
+def _changes(chain: Chain, start: Geometry, end: Geometry, identifiable: Sequence[Sought]) -> Array:
     """How far each number is from where it began."""
     shift = np.einsum("jba,jb->ja", start.R, end.p - start.p)
     turn = Rotation.from_matrix(np.swapaxes(start.R, 1, 2) @ end.R).as_rotvec()
     tool = [*(end.tool - start.tool), *Rotation.from_matrix(start.tool_R.T @ end.tool_R).as_rotvec()]
     values = []
-    for one in told:
+    for one in identifiable:
         if one.kind in ("touched", "frame"):
             values.append(np.nan)
         elif one.kind == "tool":
@@ -973,9 +971,7 @@ def _summary(what: str, errors: Array) -> PoseErrors:
     return PoseErrors(what, float(np.sqrt(np.mean(errors**2))), float(np.max(errors)), len(errors))
 
 
-def _doubts(
-    chain: Chain, fit: Solution, poses: Poses, each: Array, proof: Array, elastic: str
-) -> Sequence[str]:
+def _doubts(chain: Chain, fit: Solution, poses: Poses, each: Array, proof: Array, elastic: str) -> Sequence[str]:
     """What a reader should know before the numbers are used."""
     doubts = []
     # Squared errors over the variance are chi-squared with a row's number of measured lengths; the variance comes from
@@ -1042,13 +1038,17 @@ def plan_poses(
         refuse("plan", f"{count} poses of {len(offered)} candidates", "a number from 1 to the number of candidates")
     geometry = chain.geometry()
     sought = list_sought(chain, offered, elastic, "fitted")
-    told, _ = _told_of(chain, geometry, offered, sought)
-    if 3 * count < len(told) + 5:
-        refuse("plan", f"{count} poses cannot identify {len(told)} numbers", f"{-(-(len(told) + 5) // 3)} or more")
-    J = _slopes(chain, geometry, offered, told, (1.0, 1.0)).reshape(len(offered), 3, len(told))
+    identifiable, _ = _told_of(chain, geometry, offered, sought)
+    if 3 * count < len(identifiable) + 5:
+        refuse(
+            "plan",
+            f"{count} poses cannot identify {len(identifiable)} numbers",
+            f"{-(-(len(identifiable) + 5) // 3)} or more",
+        )
+    J = _slopes(chain, geometry, offered, identifiable, (1.0, 1.0)).reshape(len(offered), 3, len(identifiable))
     J = J / np.sqrt(np.mean(J**2, axis=(0, 1)))
     # D-optimal first, pose by pose: log det(M + J^T J) = log det M + log det(1 + J M^-1 J^T), from a faint M on.
-    inverse = 1e6 * np.eye(len(told))
+    inverse = 1e6 * np.eye(len(identifiable))
     chosen: list[int] = []
     for _ in range(count):
         gains = np.linalg.slogdet(np.eye(3) + np.einsum("nia,ab,njb->nij", J, inverse, J))[1]
@@ -1057,7 +1057,7 @@ def plan_poses(
         inverse = _with_pose(inverse, J[chosen[-1]])
     # Then A-optimal by exchange: each chosen pose in turn gives way to the one that leaves the least sum of variances.
     for k in [*range(count)] * EXCHANGES:
-        others = J[[row for row in chosen if row != chosen[k]]].reshape(-1, len(told))
+        others = J[[row for row in chosen if row != chosen[k]]].reshape(-1, len(identifiable))
         rest = np.linalg.pinv(others.T @ others)
         inner = np.eye(3) + np.einsum("nia,ab,njb->nij", J, rest, J)
         saved = np.trace(np.linalg.solve(inner, np.einsum("nia,ab,njb->nij", J, rest @ rest, J)), axis1=1, axis2=2)
@@ -1065,12 +1065,12 @@ def plan_poses(
         chosen[k] = int(np.argmax(saved))
     rows = np.array(chosen)
     others = np.random.default_rng(seed + 1).choice(len(offered), count, replace=False)
-    expected = [_expected(chain, geometry, offered.take(k), told) for k in (rows, others)]
+    expected = [_expected(chain, geometry, offered.take(k), identifiable) for k in (rows, others)]
     deviations = []
     for kind in KINDS[2:]:
-        own = [k for k, one in enumerate(told) if one.kind == kind]
-        for unit in sorted({told[k].unit for k in own}):
-            same = [k for k in own if told[k].unit == unit]
+        own = [k for k, one in enumerate(identifiable) if one.kind == kind]
+        for unit in sorted({identifiable[k].unit for k in own}):
+            same = [k for k in own if identifiable[k].unit == unit]
             pair = [float(np.max(deviation[same])) for deviation in expected]
             deviations.append((kind, pair[0], pair[1], f"{unit}/m"))
     units = tuple("m" if joint.kind == "prismatic" else "rad" for joint in chain.moved)
@@ -1084,8 +1084,8 @@ def _with_pose(inverse: Array, J: Array) -> Array:
     return inverse - gain @ np.linalg.solve(np.eye(len(J)) + J @ gain, gain.T)
 
 
-def _expected(chain: Chain, geometry: Geometry, poses: Poses, told: Sequence[Sought]) -> Array:
+def _expected(chain: Chain, geometry: Geometry, poses: Poses, identifiable: Sequence[Sought]) -> Array:
     """Deviations of the numbers per deviation of the measured place."""
-    J = _slopes(chain, geometry, poses, told, (1.0, 1.0))
+    J = _slopes(chain, geometry, poses, identifiable, (1.0, 1.0))
     size = np.linalg.norm(J, axis=0)
     return np.sqrt(np.diag(np.linalg.pinv((J / size).T @ (J / size)))) / size

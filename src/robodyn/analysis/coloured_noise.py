@@ -166,24 +166,24 @@ def find_chance(parts: Sequence[ResidualRows], shapes: Sequence[Array], filters:
     e = np.concatenate([part.e.ravel() for part in parts])
     X = np.linalg.qr(np.vstack([part.X.reshape(part.e.size, -1) for part in parts]))[0]
     signals = [(s * part.used[:, :, None]).reshape(part.e.size, -1) for part, s in zip(parts, shapes, strict=True)]
-    tried = np.vstack([np.hstack([s, s * abs(s), np.sign(s)]) for s in signals])
-    tried = tried / np.maximum(np.linalg.norm(tried, axis=0), 1e-300)
-    tried = tried - X @ (X.T @ tried)
-    tried = tried[:, np.linalg.norm(tried, axis=0) > NEW]
-    if not tried.size:
+    regressors = np.vstack([np.hstack([s, s * abs(s), np.sign(s)]) for s in signals])
+    regressors = regressors / np.maximum(np.linalg.norm(regressors, axis=0), 1e-300)
+    regressors = regressors - X @ (X.T @ regressors)
+    regressors = regressors[:, np.linalg.norm(regressors, axis=0) > NEW]
+    if not regressors.size:
         return 1.0
     # The shape that explains most of the whitened residuals gets a coefficient of its own.
     filters = filters or _find_filters(split(X, e))[0]
-    products, squares = np.zeros((2, tried.shape[1]))
-    for part in split(tried, e):
+    products, squares = np.zeros((2, regressors.shape[1]))
+    for part in split(regressors, e):
         _, F, eta = _whiten(part, filters)
         products, squares = products + np.einsum("tck,tc->k", F, eta), squares + np.sum(F * F, axis=(0, 1))
-    best = tried[:, int(np.argmax(products**2 / squares))]
+    best = regressors[:, int(np.argmax(products**2 / squares))]
     size = float(best @ e / (best @ best))
     spread = find_spread(split(np.column_stack([X, best]), e - size * best), np.eye(X.shape[1] + 1)[-1:])
     # Student's test of that coefficient, as often as shapes were tried (Bonferroni).
     ratio = abs(size) / max(float(spread.deviations[0]), 1e-300)
-    return min(1.0, float(2 * stdtr(spread.freedom[0], -ratio) * tried.shape[1]))
+    return min(1.0, float(2 * stdtr(spread.freedom[0], -ratio) * regressors.shape[1]))
 
 
 def _steady(g: Sequence[Array], eta: Sequence[Array], parts: Sequence[ResidualRows], variances: Array) -> Array:

@@ -121,9 +121,9 @@ class MacroSteps:
         self.settings, self.time = settings, time
         coupling = self.coupling
         coupling.progress = lambda time, step, steps: None
-        asked = coupling.carry_out(functions().coupling_advance)
-        if asked != Asked.STARTED:
-            raise ValueError(f"the co-simulation does not start: {asked.name}")
+        request = coupling.carry_out(functions().coupling_advance)
+        if request != Asked.STARTED:
+            raise ValueError(f"the co-simulation does not start: {request.name}")
         # One macro step at a time, which ends where it is told to.
         coupling.native.set(row_capacity=1, first_step=math.inf)
         for end in np.linspace(0.0, self.time, math.ceil(self.time / self.settings.step) + 1).tolist()[1:]:

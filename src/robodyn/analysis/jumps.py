@@ -68,9 +68,9 @@ def find_staircases(scenario: Scenario, rubs: bool = True) -> tuple[Jump, ...]:
 
 def _find_staircases(laws: Sequence[_Traced]) -> tuple[Jump, ...]:
     """Where one of them wraps, none is taken with its mean: in the graph of a system they are not distinguished."""
-    found = [jump for law in laws for jump in law.staircases]
-    together = all(jump.staircase for jump in found)
-    return tuple(replace(jump, staircase=together) for jump in found)
+    jumps = [jump for law in laws for jump in law.staircases]
+    together = all(jump.staircase for jump in jumps)
+    return tuple(replace(jump, staircase=together) for jump in jumps)
 
 
 def _traced_laws(scenario: Scenario, rubs: bool = True) -> list[_Traced]:

@@ -360,9 +360,9 @@ def _efforts(run: Run) -> Iterator[KeyResult]:
         return
     driven = [name for name in run if name.endswith((".motor.torque", ".drive.torque", "_motor.torque"))]
     for unit, label in (("N m", "Peak torque"), ("N", "Peak force")):
-        found = [name for name in driven if run[name].unit == unit and run.time.size and run[name].peak > 0]
-        if found:
-            yield _peak(run, max(found, key=lambda one: run[one].peak), label, None)
+        efforts = [name for name in driven if run[name].unit == unit and run.time.size and run[name].peak > 0]
+        if efforts:
+            yield _peak(run, max(efforts, key=lambda one: run[one].peak), label, None)
             return
 
 

@@ -94,8 +94,8 @@ class StepResponse:
     def _peak(self, k: int) -> Peak:
         if k < len(self.peaks):
             return self.peaks[k]
-        found = "no peak" if not self.peaks else "one peak alone"
-        what = f"has {found} after the step at {self.at:g} s"
+        peaks = "no peak" if not self.peaks else "one peak alone"
+        what = f"has {peaks} after the step at {self.at:g} s"
         refuse(self.signal.name, what, "record it for longer, or evaluate shares at given times")
 
 
@@ -131,7 +131,7 @@ def measure_step(
         # Maxima of the cubic pieces with given ends and slopes: roots of their derivatives, falling
         # through zero.
         rates = signal.rate_values[rows] / height
-        found = []
+        responses = []
         # A piece that begins by rising and ends by falling has exactly one greatest value inside.
         for k in np.flatnonzero((rates[:-1] > 0) & (rates[1:] <= 0)):
             h, rise = time[k + 1] - time[k], shares[k + 1] - shares[k]
@@ -141,12 +141,12 @@ def measure_step(
             # The root of c + b s + a s^2 in (0, 1], given c > 0 >= c + b + a, without cancellation.
             b = 2 * c2
             s = float(2 * c1 / (-b + np.sqrt(b * b - 4 * (3 * c3) * c1)))
-            found.append(Peak(float(time[k] + s * h), float(shares[k] + s * (c1 + s * (c2 + s * c3)))))
+            responses.append(Peak(float(time[k] + s * h), float(shares[k] + s * (c1 + s * (c2 + s * c3)))))
     else:
-        found = _parabolic_maxima(time, shares)
+        responses = _parabolic_maxima(time, shares)
     if signal.knots is not None:
-        found = [_sharpen(signal, at, start, height, peak) for peak in found]
-    peaks = _drop_ripples([peak for peak in found if peak.share >= LEAST_SHARE], time, shares)
+        responses = [_sharpen(signal, at, start, height, peak) for peak in responses]
+    peaks = _drop_ripples([peak for peak in responses if peak.share >= LEAST_SHARE], time, shares)
     return StepResponse(signal, at, start, final, peaks)
 
 
@@ -182,12 +182,12 @@ def _lowest(time: Array, shares: Array, begin: float, end: float) -> float:
 def _parabolic_maxima(time: Array, values: Array) -> list[Peak]:
     """Vertices of the parabolas through each greatest sample and its two neighbours."""
     inner = values[1:-1]
-    found = []
+    maxima = []
     for k in np.flatnonzero((inner > values[:-2]) & (inner >= values[2:])) + 1:
         left, right = time[k] - time[k - 1], time[k + 1] - time[k]
         before, after = (values[k] - values[k - 1]) / left, (values[k + 1] - values[k]) / right
         bend = (after - before) / (left + right)
         # Newton's form about the middle sample: y = y_k + (before + bend left) u + bend u^2.
         slope = before + bend * left
-        found.append(Peak(float(time[k] - slope / (2 * bend)), float(values[k] - slope**2 / (4 * bend))))
-    return found
+        maxima.append(Peak(float(time[k] - slope / (2 * bend)), float(values[k] - slope**2 / (4 * bend))))
+    return maxima

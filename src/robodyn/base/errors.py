@@ -128,12 +128,12 @@ def near_names(name: str, known: Iterable[str]) -> list[str]:
     for words in SYNONYMS:
         for k, part in enumerate(parts):
             others = words if part in words else ()
-            meant = ["".join([*parts[:k], word, *parts[k + 1 :]]) for word in others]
-            if neighbours := [other for other in meant if other in there]:
+            synonyms = ["".join([*parts[:k], word, *parts[k + 1 :]]) for word in others]
+            if neighbours := [other for other in synonyms if other in there]:
                 return neighbours[:MOST_NEAR]
     # A part of a longer name: pid is in pid_control and sampled_pid.
-    asked = set(re.split("[._]", name))
-    longer = sorted((other for other in candidates if asked < set(re.split("[._]", other))), key=len)
+    words_asked = set(re.split("[._]", name))
+    longer = sorted((other for other in candidates if words_asked < set(re.split("[._]", other))), key=len)
     return longer[:MOST_NEAR] or difflib.get_close_matches(name, candidates, n=MOST_NEAR, cutoff=0.55)
 
 

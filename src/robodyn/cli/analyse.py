@@ -87,12 +87,12 @@ def sensitivity(
         names, note = (split_names(parameters), "") if parameters else find_strongest(what, wanted)
         if not names:
             raise fail(f"{measure} of {of}: {note}; none of them affects it")
-        found = rank_parameters(what, {measure: wanted}, names, change=change / 100)
+        ranking = rank_parameters(what, {measure: wanted}, names, change=change / 100)
     except KeyError as error:
         raise fail(f"--of {of}: {error.args[0]}") from error
-    notes = (*([note] if note else []), *found.notes)
-    unit = unit_of_measure(found.run[of].unit, measure)
-    return Ranking(measure, of, unit, found.of(measure), found.reason, notes)
+    notes = (*([note] if note else []), *ranking.notes)
+    unit = unit_of_measure(ranking.run[of].unit, measure)
+    return Ranking(measure, of, unit, ranking.of(measure), ranking.reason, notes)
 
 
 @dataclass(frozen=True)
@@ -134,20 +134,20 @@ def budget(
     from robodyn.analysis.budget import split_deviation
 
     what = load_single(scenario, setting)
-    asked: dict[str, Any] = {"along": along, "points": points}
-    asked["without"] = read_settings(without, what, scenario) if without else None
+    options: dict[str, Any] = {"along": along, "points": points}
+    options["without"] = read_settings(without, what, scenario) if without else None
     groups = _read_groups(group)
     name = name_results(scenario, what)
     folder = prepare_folder(out)
     chosen: dict[str, Any] = {"signals": signal} if signal else {}
-    found = split_deviation(what, **chosen, **asked)
-    found = found.grouped(groups) if groups else found
-    files = _write_tables(found, folder, name)
+    result = split_deviation(what, **chosen, **options)
+    result = result.grouped(groups) if groups else result
+    files = _write_tables(result, folder, name)
     if plot:
         files.append(folder / f"{name}-budget.png")
         with drawing():
-            write_picture(display(found), "plot", files[-1])
-    return WrittenBudget(found, files)
+            write_picture(display(result), "plot", files[-1])
+    return WrittenBudget(result, files)
 
 
 def _read_groups(texts: Sequence[str]) -> dict[str, list[str]]:
@@ -162,12 +162,12 @@ def _read_groups(texts: Sequence[str]) -> dict[str, list[str]]:
     return groups
 
 
-def _write_tables(found: Budget, folder: Path, name: str) -> list[Path]:
+def _write_tables(budget: Budget, folder: Path, name: str) -> list[Path]:
     """All parts over time: a CSV file, and a Parquet file where its package is installed."""
     from robodyn.analysis.budget import as_run
     from robodyn.computation.results import to_csv, to_parquet
 
-    parts = as_run(found)
+    parts = as_run(budget)
     files = [to_csv(parts, folder / f"{name}-budget.csv")]
     try:
         files.append(to_parquet(parts, folder / f"{name}-budget.parquet"))
@@ -235,9 +235,9 @@ def sheet(
     except UnitError as error:
         flaws.add(f"--band {band}", str(error))
     flaws.raise_if_any(f"sheet of '{what.name}'")
-    found = make_sheet(system, drawn, deviation=deviation, band=width, seed=seed, budget=budget, workers=workers)
-    write_sheets(found, "--out", out)
-    return found
+    result = make_sheet(system, drawn, deviation=deviation, band=width, seed=seed, budget=budget, workers=workers)
+    write_sheets(result, "--out", out)
+    return result
 
 
 def _refuse_unknown_subject(what: str, arms: list[str]) -> None:
@@ -281,9 +281,9 @@ def circle(
         middle = first, second
     tests = [measure_circle(load_run(path), x, y, radius=size, centre=middle, name=Path(path).stem) for path in runs]
     both_ways = len(tests) == 2 and tests[0].clockwise != tests[1].clockwise
-    found = CircleTests(tuple(tests), measure_hysteresis(*tests) if both_ways else None)
-    write_sheets(found, "--sheet", sheet)
-    return found
+    tests_of_both = CircleTests(tuple(tests), measure_hysteresis(*tests) if both_ways else None)
+    write_sheets(tests_of_both, "--sheet", sheet)
+    return tests_of_both
 
 
 def write_sheets(found: Sheet | CircleTests | ArmSheet, option: str, paths: Sequence[Path]) -> None:
@@ -467,12 +467,12 @@ def _read_range(system: System, name: str, text: str | None) -> tuple[float, flo
 
 
 @shows
-def show_postures(found: Postures) -> Display:
+def show_postures(postures: Postures) -> Display:
     parts = []
-    for k, row in enumerate(found.postures):
-        name = f"branch {k + 1} of {len(found.postures)}" if len(found.postures) > 1 else "posture"
+    for k, row in enumerate(postures.postures):
+        name = f"branch {k + 1} of {len(postures.postures)}" if len(postures.postures) > 1 else "posture"
         motors = ", ".join(f"{joint} {round(value, 9):.6g}" for joint, value in row.motors.items())
         place = ", ".join(f"{axis} {round(value, 9):.6g}" for axis, value in row.point.items())
         parts.append(f"{name}: {motors}")
-        parts.append(f"  {found.of}: {place} m; singular: {row.near.kind}, condition {row.near.condition:.4g}")
-    return Display(f"Postures of {found.of}", parts)
+        parts.append(f"  {postures.of}: {place} m; singular: {row.near.kind}, condition {row.near.condition:.4g}")
+    return Display(f"Postures of {postures.of}", parts)

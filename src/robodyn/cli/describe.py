@@ -68,9 +68,9 @@ def list_scenarios(options: bool = False) -> list[Listed]:
     from robodyn.description import catalog
 
     rows = []
-    for name, found in catalog.list_scenarios().items():
-        takes = {option: kind.__name__ for option, kind in catalog.options_of(found.thing).items()}
-        rows.append(Listed(name, catalog.title_of(found.thing), found.package, takes, found, options))
+    for name, entry in catalog.list_scenarios().items():
+        takes = {option: kind.__name__ for option, kind in catalog.options_of(entry.thing).items()}
+        rows.append(Listed(name, catalog.title_of(entry.thing), entry.package, takes, entry, options))
     return rows
 
 
@@ -200,23 +200,23 @@ def _read_lock(text: str) -> tuple[str, float | None]:
 
 
 @shows
-def show_imported(found: Imported) -> Display:
+def show_imported(imported: Imported) -> Display:
     """What there is, how the file's entries add up, and the choices that were made."""
-    sheet, mechanism = found.sheet, found.robot.machine.mechanism
+    sheet, mechanism = imported.sheet, imported.robot.machine.mechanism
     assert mechanism is not None
     counts, free = sheet.counts, sum(len(freedom.velocities) for freedom in mechanism.freedoms)
     lines = [
-        f"{found.file}: '{found.robot.machine.name}' has {len(mechanism.bodies)} bodies, {len(mechanism.joints)} "
+        f"{imported.file}: '{imported.robot.machine.name}' has {len(mechanism.bodies)} bodies, {len(mechanism.joints)} "
         f"joints, {free} degrees of freedom, {sum(body.mass for body in mechanism.bodies):.6g} kg",
         f"{len(sheet.entries)} elements and attributes: {counts['read']} read as they are, {counts['converted']} "
         f"converted, {counts['choice']} need a choice, {counts['not used']} not used; --report lists them",
         *(f"shapes: {sentence}" for sentence in sheet.not_drawn),
         *(f"choice: {choice}" for choice in sheet.choices),
     ]
-    pages = [path for path in found.written if path.suffix == ".html"]
-    said = [f"wrote {path}" for path in ([found.out] if found.out else []) + pages]
-    said += [f"run it with: robodyn run {found.out}"] if found.out else []
-    return Display("Robot file", [*(sheet.text().splitlines() if found.whole else lines), *said])
+    pages = [path for path in imported.written if path.suffix == ".html"]
+    sentences = [f"wrote {path}" for path in ([imported.out] if imported.out else []) + pages]
+    sentences += [f"run it with: robodyn run {imported.out}"] if imported.out else []
+    return Display("Robot file", [*(sheet.text().splitlines() if imported.whole else lines), *sentences])
 
 
 @dataclass(frozen=True)
@@ -360,10 +360,10 @@ class WrittenMove(WrittenFile):
 
 
 @shows
-def show_written(found: WrittenFile) -> Display:
-    shown = display(found.result)
-    said = [f"wrote {found.out}; run it with: robodyn run {found.out}"] if found.out else []
-    return replace(shown, parts=(*shown.parts, *said))
+def show_written(written: WrittenFile) -> Display:
+    shown = display(written.result)
+    sentences = [f"wrote {written.out}; run it with: robodyn run {written.out}"] if written.out else []
+    return replace(shown, parts=(*shown.parts, *sentences))
 
 
 def _refuse_existing(out: Path | None) -> None:
@@ -412,10 +412,10 @@ def dress_robot(
     common: dict[str, Any] = {"heat": True} if heat else {}
     tables = drive_tables(drives, names, common | ({"errors": errors} if errors else {}))
     joints = list(joint) or None
-    found = dress(machine, tables, control, joints, start=start, duration=bare.duration, library=library)
+    dressed = dress(machine, tables, control, joints, start=start, duration=bare.duration, library=library)
     if out is not None:
-        write_scenario(found.scenario, out)
-    return WrittenDressing(found, out)
+        write_scenario(dressed.scenario, out)
+    return WrittenDressing(dressed, out)
 
 
 def _with_payload(machine: Machine, payload: str | None, tool: str | None) -> Machine:

@@ -115,8 +115,8 @@ def export(
             path = out or Path(f"{name_results(what, sequence)}.toml")
             with writing(str(path)):
                 return Written(write_sequence(changed, path))
-    found = _load(what, to)
-    scenario = _change(found, read_settings(setting, found, what), duration, tunable)
+    loaded = _load(what, to)
+    scenario = _change(loaded, read_settings(setting, loaded, what), duration, tunable)
     path = out or Path(f"{name_results(what, scenario)}{SUFFIXES[to]}")
     _refuse_place(path, what, folder=to in ("c", "wasm"))
     if to == "actuator-table":
@@ -216,9 +216,9 @@ def _export_actuators(scenario: Scenario, path: Path) -> Written:
 
 
 @shows
-def show_exported_robot(found: ExportedRobot) -> Display:
+def show_exported_robot(export: ExportedRobot) -> Display:
     """How the machine's parts add up, what the format does not hold, and what reading it back gives."""
-    sheet = found.sheet
+    sheet = export.sheet
     counts = sheet.counts
     lines = [
         f"{sheet.source}: {len(sheet.entries)} parts and fields: {counts['read']} as they are, "
@@ -227,15 +227,17 @@ def show_exported_robot(found: ExportedRobot) -> Display:
         *(f"choice: {choice}" for choice in sheet.choices),
         *(f"not held: {sentence}" for sentence in sheet.lost),
     ]
-    if found.difference is None:
-        check = f"not compared with what is read back: {found.checked}"
+    if export.difference is None:
+        check = f"not compared with what is read back: {export.checked}"
     else:
-        check = f"read back, its mass matrix and bias differ by {found.difference:.2g} of the largest entry"
-    said = [check, f"wrote {found.file}"]
+        check = f"read back, its mass matrix and bias differ by {export.difference:.2g} of the largest entry"
+    sentences = [check, f"wrote {export.file}"]
     warnings = []
-    if found.difference is not None and found.difference > SAME:
-        warnings = [f"{found.file} does not move like the machine: what it cannot hold matters"]
-    return Display("Robot file", [*(sheet.text().splitlines() if found.whole else lines), *said], warnings=warnings)
+    if export.difference is not None and export.difference > SAME:
+        warnings = [f"{export.file} does not move like the machine: what it cannot hold matters"]
+    return Display(
+        "Robot file", [*(sheet.text().splitlines() if export.whole else lines), *sentences], warnings=warnings
+    )
 
 
 def _near(scenario: Scenario, solver: Solver, method: str | None) -> Exported:
@@ -269,11 +271,11 @@ def _refuse_options(to: str, given: dict[str, Any]) -> None:
 def _export_run(run: str, to: str, out: Path | None) -> Path:
     from robodyn.computation.results import to_csv, to_mcap, to_netcdf, to_parquet
 
-    found = load_run(run)
+    saved_run = load_run(run)
     path = out or Path(run).with_suffix(SUFFIXES[to])
     write = {"csv": to_csv, "parquet": to_parquet, "nc": to_netcdf, "mcap": to_mcap}[to]
     with writing(f"--to {to}: {path}", "logs" if to == "mcap" else "export"):
-        write(found, path)
+        write(saved_run, path)
     return path
 
 
@@ -282,10 +284,10 @@ def _load(what: str, to: str) -> Scenario:
 
     if what.endswith(".run"):
         raise fail(f"{what}: --to {to} computes a run and takes its scenario, not a run")
-    found = load_scenario(what)
-    if not isinstance(found, Scenario):
+    scenario = load_scenario(what)
+    if not isinstance(scenario, Scenario):
         raise fail(f"{what}: is a sequence of scenarios, whose phases end at events; --to {to} takes one scenario")
-    return found
+    return scenario
 
 
 def _change(scenario: Scenario, numbers: dict[str, float], duration: float | None, tunable: Sequence[str]) -> Scenario:
@@ -339,15 +341,15 @@ def export_unit(
 
     given = read_inputs(inputs)
     with writing(f"--to fmu: {path}", "fmi"):
-        made = write_fmu(scenario, path, solver, fmi=fmi, kind=kind, inputs=given, platforms=list(platforms))
-    counts = f"{len(made.inputs)} inputs, {made.n_outputs} outputs, {made.n_parameters} parameters"
+        unit = write_fmu(scenario, path, solver, fmi=fmi, kind=kind, inputs=given, platforms=list(platforms))
+    counts = f"{len(unit.inputs)} inputs, {unit.n_outputs} outputs, {unit.n_parameters} parameters"
     lines = [
-        f"{path}: FMI {fmi}.0 for {', '.join(made.platforms)}; {counts}",
-        f"{USES[kind]} by FMPy it differs from the simulation by {made.agreement.error:.2g}",
+        f"{path}: FMI {fmi}.0 for {', '.join(unit.platforms)}; {counts}",
+        f"{USES[kind]} by FMPy it differs from the simulation by {unit.agreement.error:.2g}",
     ]
-    if made.motion is not None:
-        lines.append(f"solved by CVode with a tolerance of {TOLERANCE:g}, by {made.motion.error:.2g}")
-    return [*lines, *describe_fixed(made.fixed)]
+    if unit.motion is not None:
+        lines.append(f"solved by CVode with a tolerance of {TOLERANCE:g}, by {unit.motion.error:.2g}")
+    return [*lines, *describe_fixed(unit.fixed)]
 
 
 def describe_fixed(names: Sequence[str]) -> list[str]:
@@ -373,23 +375,24 @@ def export_code(scenario: Exported, solver: Solver, folder: Path, to: str, input
     from robodyn.exchange.codegen import write_c, write_wasm
 
     with writing(str(folder)):
-        made = (write_c if to == "c" else write_wasm)(scenario, folder, solver, inputs=read_inputs(inputs))
-    counts = f"{len(made.inputs)} inputs, {made.n_outputs} outputs, {made.n_parameters} parameters"
-    lines = [f"{folder}: {len(made.files)} files; {counts}", _describe_check(made, to)]
-    return [*lines, *describe_fixed(made.fixed)]
+        code = (write_c if to == "c" else write_wasm)(scenario, folder, solver, inputs=read_inputs(inputs))
+    counts = f"{len(code.inputs)} inputs, {code.n_outputs} outputs, {code.n_parameters} parameters"
+    lines = [f"{folder}: {len(code.files)} files; {counts}", _describe_check(code, to)]
+    return [*lines, *describe_fixed(code.fixed)]
 
 
-def _describe_check(made: WrittenCode, to: str) -> str:
-    if made.agreement is None:
+def _describe_check(code: WrittenCode, to: str) -> str:
+    if code.agreement is None:
         return f"not checked: this needs {RUN_BY[to]}"
-    if made.agreement.equal:
+    if code.agreement.equal:
         return "its run equals the simulation to the last bit"
-    found = made.agreement
-    message = f"its run differs from the simulation by {found.error:.2g} (in '{found.signal}' at {found.time:g} s)"
+    agreement = code.agreement
+    where = f"in '{agreement.signal}' at {agreement.time:g} s"
+    message = f"its run differs from the simulation by {agreement.error:.2g} ({where})"
     return (
         message
-        if not found.rounding
-        else f"{message}; rounding differences alone account for {found.rounding:.2g} here"
+        if not agreement.rounding
+        else f"{message}; rounding differences alone account for {agreement.rounding:.2g} here"
     )
 
 
@@ -442,9 +445,9 @@ def _figure_lines(figure: PublishedValue) -> list[str]:
     value = "-" if figure.value is None else f"{figure.value:.6g} {figure.unit}".rstrip()
     apart = "" if figure.deviation is None else f", deviation {figure.deviation:+.3g}"
     seen = "" if figure.measured is None else f", measured {figure.measured:.6g}"
-    said = f"ours {value}, expected {figure.expectation}{apart}{seen}"
+    comparison = f"ours {value}, expected {figure.expectation}{apart}{seen}"
     why = f"{figure.reason} [{figure.source}]" if figure.source else figure.reason
-    return [f"{figure.verdict:<17} {figure.name} ({figure.kind}): {said}", f"{'':<17} {why}"]
+    return [f"{figure.verdict:<17} {figure.name} ({figure.kind}): {comparison}", f"{'':<17} {why}"]
 
 
 @shows
@@ -505,5 +508,5 @@ def _version(package: str) -> str:
 
 
 @shows
-def show_facts(found: Facts) -> Display:
-    return Display("Installed", [f"{key:<12} {value}" for key, value in found.facts.items()])
+def show_facts(facts: Facts) -> Display:
+    return Display("Installed", [f"{key:<12} {value}" for key, value in facts.facts.items()])

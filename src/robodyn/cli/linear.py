@@ -59,7 +59,7 @@ def find_modes(
         raise fail(f"--pade {pade}: must not be negative")
     system = load_system(scenario, setting)
     try:
-        found = modes.find_modes(system, at=at, pade=pade, friction=friction, hold=hold)
+        result = modes.find_modes(system, at=at, pade=pade, friction=friction, hold=hold)
     except ModelError:
         if at == "equilibrium":
             messages.print("robodyn: note: --at start linearises where the scenario begins")
@@ -69,8 +69,8 @@ def find_modes(
         from robodyn.presentation.pages import write_modes
 
         with drawing(f"--html {html}"):
-            write_modes(animate_modes(found, system), html)
-    return found
+            write_modes(animate_modes(result, system), html)
+    return result
 
 
 Roots = Sequence[complex]
@@ -402,23 +402,23 @@ def _measure(
 
 
 @shows
-def show_bode_loops(found: BodeLoops) -> Display:
-    return replace(display(found.table), notes=found.notes)
+def show_bode_loops(loops: BodeLoops) -> Display:
+    return replace(display(loops.table), notes=loops.notes)
 
 
 @shows
-def show_channel(found: BodeChannel) -> Display:
+def show_channel(channel: BodeChannel) -> Display:
     from robodyn.presentation.reporting import draw_frequency
 
     rows = []
-    for one in found.responses:
+    for one in channel.responses:
         size = one.response.decibel
         k = int(size.argmax())
         rows.append((one.name, float(size[0]), float(size[k]), float(one.response.frequency[k]), ""))
-    labels = [one.name for one in found.responses] if len(found.responses) > 1 else None
-    picture = DisplayFigure("Response over frequency", lambda: draw_frequency(found.models, labels=labels))
+    labels = [one.name for one in channel.responses] if len(channel.responses) > 1 else None
+    picture = DisplayFigure("Response over frequency", lambda: draw_frequency(channel.models, labels=labels))
     table = Table(("scenario", "low", "peak", "at [Hz]", "dB"), rows)
-    return Display(f"{found.output} over {found.input}", (table, picture), notes=found.notes)
+    return Display(f"{channel.output} over {channel.input}", (table, picture), notes=channel.notes)
 
 
 @shows
@@ -521,7 +521,7 @@ def step(
     for option, value in (("target", target), ("height", height), ("duration", duration), ("set", setting)):
         if value and all(of_runs):
             raise fail(f"--{option}: has no effect on run files")
-    found = []
+    answers = []
     for source, is_run in zip(what, of_runs, strict=True):
         if is_run:
             response = _answer_of_run(source, answer)
@@ -530,8 +530,8 @@ def step(
         else:
             system, jump = load_system(source, setting), 1.0 if height is None else height
             response = _answer_of_model(system, answer, target, jump, duration, at, friction)
-        found.append(_measure_step(Path(source).stem, response, (when or 0.0) if is_run else None, within))
-    return StepAnswers(answer, found, within)
+        answers.append(_measure_step(Path(source).stem, response, (when or 0.0) if is_run else None, within))
+    return StepAnswers(answer, answers, within)
 
 
 def _answer_of_run(path: str, answer: str) -> TimeResponse:
@@ -579,29 +579,31 @@ def _measure_step(name: str, response: TimeResponse, when: float | None, within:
         # It goes back to where it was, or nowhere: that is no step of it.
         return StepFigures(name, response, 0.0, response.settled)
     levels = {"start": 0.0, "final": response.settled} if when is None else {}
-    found = measure_step(response.signal, when or 0.0, **levels)
-    overshoot = max(found.overshoot, 0.0) if found.peaks else 0.0
-    peak = found.peaks[0].time if found.peaks else float("nan")
-    times = peak, found.rise_time(), found.settling_time(within)
-    return StepFigures(name, response, found.start, found.final, overshoot, *times, step=found)
+    response_to_step = measure_step(response.signal, when or 0.0, **levels)
+    overshoot = max(response_to_step.overshoot, 0.0) if response_to_step.peaks else 0.0
+    peak = response_to_step.peaks[0].time if response_to_step.peaks else float("nan")
+    times = peak, response_to_step.rise_time(), response_to_step.settling_time(within)
+    return StepFigures(
+        name, response, response_to_step.start, response_to_step.final, overshoot, *times, step=response_to_step
+    )
 
 
 @shows
-def show_steps(found: StepAnswers) -> Display:
+def show_steps(answers: StepAnswers) -> Display:
     from robodyn.presentation.reporting.linear import draw_responses
 
     rows = []
-    for one in found.responses:
+    for one in answers.responses:
         unit, times = one.response.output.unit, (one.peak, one.rise, one.settled)
         rows.append((one.name, one.start, one.final, unit, 100 * one.overshoot, *times))
     levels = ("start", "final")
     heads = ("", *levels, "unit", "overshoot [%]", "peak [s]", "rise [s]", "settled [s]")
-    responses, names = [one.response for one in found.responses], [one.name for one in found.responses]
-    steps = [one.step for one in found.responses]
+    responses, names = [one.response for one in answers.responses], [one.name for one in answers.responses]
+    steps = [one.step for one in answers.responses]
     picture = DisplayFigure(
-        "Step responses", lambda: draw_responses(responses, labels=names, steps=steps, within=found.within)
+        "Step responses", lambda: draw_responses(responses, labels=names, steps=steps, within=answers.within)
     )
-    return Display(f"Step responses of {found.answer}", (Table(heads, rows, ".5g", by_row=levels), picture))
+    return Display(f"Step responses of {answers.answer}", (Table(heads, rows, ".5g", by_row=levels), picture))
 
 
 @dataclass(frozen=True)
@@ -657,11 +659,11 @@ def design(scenario: str, setting: Texts = ()) -> ControllerDesigns:
 
 def _describe_design(one: StateDesign) -> ControllerDesign:
     plant = one.plant
-    found: dict[str, Any] = {}
+    description: dict[str, Any] = {}
     if one.regulator:
-        found |= {"K": one.regulator.K, "regulator_poles": _poles(one.regulator.multipliers, plant.period)}
+        description |= {"K": one.regulator.K, "regulator_poles": _poles(one.regulator.multipliers, plant.period)}
     if one.observer:
-        found |= {"L": one.observer.L, "observer_poles": _poles(one.observer.multipliers, plant.period)}
+        description |= {"L": one.observer.L, "observer_poles": _poles(one.observer.multipliers, plant.period)}
     return ControllerDesign(
         one.controller.name,
         plant.period,
@@ -670,7 +672,7 @@ def _describe_design(one: StateDesign) -> ControllerDesign:
         [variable.value for variable in plant.states],
         {variable.name: variable.value for variable in plant.inputs},
         {variable.name: variable.unit for variable in plant.inputs},
-        **found,
+        **description,
     )
 
 

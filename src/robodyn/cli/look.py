@@ -55,21 +55,21 @@ def show(run: str, signal: Texts = (), png: Path | None = None, signals: bool = 
     png: Write a picture of the signals here.
     signals: List the ranges of all signals, too.
     """
-    found = load_run(run)
+    saved_run = load_run(run)
     if signal and png is None:
         raise fail("--signal chooses what is plotted: give --png FILE as well")
     if png is not None:
         from robodyn.presentation.reporting import plot_signals
 
         with drawing(f"--png {png}"):
-            plot_signals(found, list(signal) or None, png)
-    return ShownRun(found, signals, png)
+            plot_signals(saved_run, list(signal) or None, png)
+    return ShownRun(saved_run, signals, png)
 
 
 @shows
 def show_shown(shown: ShownRun) -> Display:
-    found = summarise(shown.run, key_results(shown.run), signals=shown.signals, statistics=True)
-    return replace(found, parts=[*found.parts, f"picture: {shown.picture}"]) if shown.picture else found
+    summary = summarise(shown.run, key_results(shown.run), signals=shown.signals, statistics=True)
+    return replace(summary, parts=[*summary.parts, f"picture: {shown.picture}"]) if shown.picture else summary
 
 
 @command("compare")
@@ -131,11 +131,11 @@ def plot(
         if dark:
             raise fail("--dark: pictures of studies are always drawn as published")
         return _plot_study(runs[0], out)
-    found = [read_data(Path(run)) for run in runs]
+    saved_runs = [read_data(Path(run)) for run in runs]
     window = None if start is None and end is None else (start, end)
     options = {"labels": list(label) or None, "window": window, "dark": dark}
     with drawing():
-        pictures = _pictures(found, list(signal) or None, against, path, options, unit, exaggerate)
+        pictures = _pictures(saved_runs, list(signal) or None, against, path, options, unit, exaggerate)
         files = _files(pictures, Path(runs[0]), out)
         for file, (_, write) in zip(files, pictures, strict=True):
             write(file)
@@ -248,14 +248,14 @@ def report(
         raise fail(f"--out {out}: is a folder, name a file in it")
     if out.resolve() in [Path(run).resolve() for run in runs]:
         raise fail(f"--out {out}: this is one of the input runs and would be overwritten")
-    asked = _read_parts(parts, vary, random)
+    analyses = _read_parts(parts, vary, random)
     options: dict[str, Any] = {"exaggerate": exaggerate, "mesh_budget": mesh_budget, "signals": signal}
     options["sections"] = [_read_note(path) for path in note]
     options["limit"] = _read_limit(limit)
     # A tile and the bars show them: what a path's engineer asks first.
-    first = [] if fast or not _has_path(runs[0]) else [part for part in FIRST if part not in asked]
-    asked = [*first, *asked]
-    system = trace_varied(_find_scenario(runs, setting), [*vary, *random]) if asked else None
+    first = [] if fast or not _has_path(runs[0]) else [part for part in FIRST if part not in analyses]
+    analyses = [*first, *analyses]
+    system = trace_varied(_find_scenario(runs, setting), [*vary, *random]) if analyses else None
     labels = None
     if measured is None and (mapping is not None or entry):
         raise fail("--map and --input: have no effect without --measured")
@@ -272,7 +272,7 @@ def report(
         # What is analysed is what is simulated: the first scenario, traced once.
         analysed = next((run for run in runs if not run.endswith(".run")), None) if system else None
         found = [_find_run(run, setting, system if run == analysed else None) for run in runs]
-    for part in asked:
+    for part in analyses:
         assert system is not None
         try:
             result = _analyse(system, part, vary, random)
@@ -281,8 +281,8 @@ def report(
                 raise
             # The page is made all the same, and says why this is missing.
             reasons = [f"{flaw.path}: {flaw.what}".removeprefix(": ") for flaw in error.flaws]
-            said = {"title": f"{part.capitalize()}: could not be computed", "sentences": reasons}
-            options["sections"].append(said | {"name": part.capitalize(), "tables": [], "images": []})
+            section = {"title": f"{part.capitalize()}: could not be computed", "sentences": reasons}
+            options["sections"].append(section | {"name": part.capitalize(), "tables": [], "images": []})
             if part == "budget":
                 options["no_causes"] = f"The causes could not be computed: {'; '.join(reasons)}."
             continue
@@ -318,12 +318,12 @@ def show_reported(reported: Reported) -> Display:
     shown = display(reported.written)
     if reported.run is None:
         return shown
-    told: list[Part] = [
+    summary: list[Part] = [
         f"{reported.run.provenance.scenario}: {reported.run.outcome.sentence}",
         "",
         result_table(reported.results),
     ]
-    return replace(shown, parts=[*told, "", *shown.parts], verdict=judge_outcome(reported.run.outcome))
+    return replace(shown, parts=[*summary, "", *shown.parts], verdict=judge_outcome(reported.run.outcome))
 
 
 def _beside(
@@ -333,23 +333,23 @@ def _beside(
     from robodyn.analysis.validation import runs_beside, validate
 
     inputs = None if not entry else [] if list(entry) == ["none"] else entry
-    found = validate(load_single(scenario, setting), read_data(log, mapping), inputs, method="simulation")
-    pair = runs_beside(found)
+    validation = validate(load_single(scenario, setting), read_data(log, mapping), inputs, method="simulation")
+    pair = runs_beside(validation)
     if not options["signals"]:
-        assert found.measured is not None
-        names = found.measured.names[:BESIDE]
+        assert validation.measured is not None
+        names = validation.measured.names[:BESIDE]
         options["signals"] = [name for signal in names for name in (signal, f"{signal}.residual")]
-    options["results"] = {"measured": _prediction_results(found)}
-    section = to_section(display(found)) | {"name": "Predictions"}
+    options["results"] = {"measured": _prediction_results(validation)}
+    section = to_section(display(validation)) | {"name": "Predictions"}
     return list(pair), ["simulated", "measured"], [*options["sections"], section]
 
 
-def _prediction_results(found: Validation) -> list[KeyResult]:
+def _prediction_results(validation: Validation) -> list[KeyResult]:
     """How well the measured signals are predicted, and whether a straight line would do as well."""
     from robodyn.analysis.validation import BETTER, SAME
 
-    last = {row.signal: row for row in found.predictions if row.ahead is not None}
-    rows = list((last or {row.signal: row for row in found.predictions}).values())[:BESIDE]
+    last = {row.signal: row for row in validation.predictions if row.ahead is not None}
+    rows = list((last or {row.signal: row for row in validation.predictions}).values())[:BESIDE]
     results = []
     for row in rows:
         verdict: Verdict = "good" if row.than_line == BETTER else "fair" if row.than_line == SAME else "bad"

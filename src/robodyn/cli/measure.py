@@ -164,23 +164,23 @@ def excite(
     limits = read_pairs("limit", limit, lambda _, text: float(text), "name=value, a number in SI")
     settings |= {"limits": limits, "within": within, "motion": motion, "seed": seed}
     runs = [read_data(path, mapping) for path in measured]
-    found = design_excitation(load_single(scenario), measured=runs, **settings)
+    excitation = design_excitation(load_single(scenario), measured=runs, **settings)
     if out is not None:
-        _write_motion(found, out)
-    return found
+        _write_motion(excitation, out)
+    return excitation
 
 
-def _write_motion(found: Excitation, out: Path) -> None:
+def _write_motion(excitation: Excitation, out: Path) -> None:
     import numpy as np
 
     if out.suffix == ".csv":
-        time = np.arange(round(1000 / found.frequency) + 1) / 1000
+        time = np.arange(round(1000 / excitation.frequency) + 1) / 1000
         kinds = ("position", "velocity", "acceleration")
-        names = ["time [s]", *(f"{axis.joint}.{kind}" for kind in kinds for axis in found.axes)]
-        rows = np.column_stack([time, *found.at(time)])
+        names = ["time [s]", *(f"{axis.joint}.{kind}" for kind in kinds for axis in excitation.axes)]
+        rows = np.column_stack([time, *excitation.at(time)])
         text = "\n".join([",".join(names), *(",".join(f"{value:.9g}" for value in row) for row in rows)])
     else:
-        text = "\n".join(_block(axis, found.frequency) for axis in found.axes)
+        text = "\n".join(_block(axis, excitation.frequency) for axis in excitation.axes)
     with writing(f"--out {out}"):
         write_file(out, text + "\n")
     messages.print(f"{out}")
@@ -259,15 +259,15 @@ def identify(
     return found
 
 
-def _write_offsets(found: Identification, mapping: Path | None, names: Sequence[str], out: Path) -> None:
+def _write_offsets(identification: Identification, mapping: Path | None, names: Sequence[str], out: Path) -> None:
     from robodyn.description.files.samples import read_mapping
     from robodyn.description.files.samples.writing import mapping_text, own_mapping, with_offsets
 
     known = own_mapping(names, read_mapping(mapping) if mapping else None)
     head = ["Columns with the offsets that `robodyn identify` found in their efforts."]
-    remarks = {name: [f"offset by identification: {value:.6g} in SI"] for name, value in found.offsets.items()}
+    remarks = {name: [f"offset by identification: {value:.6g} in SI"] for name, value in identification.offsets.items()}
     with writing(f"--map-out {out}"):
-        write_file(out, mapping_text(with_offsets(known, found.offsets), head, remarks))
+        write_file(out, mapping_text(with_offsets(known, identification.offsets), head, remarks))
     messages.print(f"mapping: {out}")
 
 
@@ -323,15 +323,15 @@ def fit(
                 "--compare-laws: has no effect on --out, --plot, --state and --each; fit again with the best law"
             )
         return _compare_laws(what, experiments, compare_laws, split_names(free), settings)
-    found = _fit(what, experiments, split_names(free), settings)
+    result = _fit(what, experiments, split_names(free), settings)
     if out is not None and out.suffix == ".json":
         with writing(f"--out {out}"):
-            messages.print(f"fitted numbers: {write_fit(found, out)}")
+            messages.print(f"fitted numbers: {write_fit(result, out)}")
     else:
         of_one = [change for change in setting if change.partition(":")[0] in {path.name for path in data}]
         common = [change for change in setting if change not in of_one]
-        write_numbers(scenario, common, found.common_values, out, describe_numbers(found))
-    return found
+        write_numbers(scenario, common, result.common_values, out, describe_numbers(result))
+    return result
 
 
 def _experiments(
@@ -488,15 +488,15 @@ def calibrate(
         return chosen
     if not poses:
         raise fail("no poses given; --plan 30 --out poses.csv plans poses to measure")
-    found = calibrate(what, poses, point, elastic=elastic, frame=frame, held_out=held_out, seed=seed)
+    calibration = calibrate(what, poses, point, elastic=elastic, frame=frame, held_out=held_out, seed=seed)
     if out is not None:
         included = Path(os.path.relpath(scenario, out.parent)).as_posix() if scenario.endswith(".toml") else None
         with writing(f"--out {out}"):
-            write_file(out, change_text(what, found.apply(what), included))
+            write_file(out, change_text(what, calibration.apply(what), included))
         messages.print(f"calibrated robot: {out}")
     if urdf is not None:
         copy = urdf.with_name(f"{urdf.stem}-calibrated.urdf")
         with writing(f"--urdf {copy}"):
-            write_file(copy, write_origins(urdf, found.origins(what)))
+            write_file(copy, write_origins(urdf, calibration.origins(what)))
         messages.print(f"calibrated robot: {copy}")
-    return found
+    return calibration

@@ -374,22 +374,22 @@ def _make_ready(what: Any, points: int | None, file: Path | None) -> Perturbed:
 
 
 @shows
-def show_perturbed(found: PerturbedRun) -> Display:
-    shown = summarise(found.run, key_results(found.run), signals=False)
-    parts: list[Part] = [*shown.parts, "", f"saved as {found.file}"]
-    if (both := found.comparison) is not None:
+def show_perturbed(perturbed: PerturbedRun) -> Display:
+    shown = summarise(perturbed.run, key_results(perturbed.run), signals=False)
+    parts: list[Part] = [*shown.parts, "", f"saved as {perturbed.file}"]
+    if (both := perturbed.comparison) is not None:
         rows = [_difference_row(row) for row in both.differences]
         heads = ("difference from nonlinear", "largest", "at [s]", "rms", "unit", "< 2e-6", "< 1e-5")
         parts.append(Table(heads, rows, ("", ".3g", ".4f", ".3g", "", "", ""), by_row=("largest", "rms")))
         times = [f"{1e3 * seconds:.1f} ms" for seconds in (both.nonlinear_seconds, both.perturbed_seconds)]
         ratio = f"nonlinear {times[0]}, perturbed {times[1]}: {both.speedup:.2f} times as fast"
         parts.append(f"{ratio} (processor time, warm, best of several alternating runs)")
-        parts.append(f"propagators: {found.run.statistics.extra['propagators']}")
-    if (course := found.convergence) is not None:
+        parts.append(f"propagators: {perturbed.run.statistics.extra['propagators']}")
+    if (course := perturbed.convergence) is not None:
         rows = list(zip(course.points, course.largest, strict=True))
         parts.append(Table(("points", "largest difference"), rows, ".4e"))
-    heading = f"Run of {found.run.provenance.scenario} near its nominal motion"
-    return Display(heading, parts, verdict=shown.verdict, **end_of(found.run.outcome))
+    heading = f"Run of {perturbed.run.provenance.scenario} near its nominal motion"
+    return Display(heading, parts, verdict=shown.verdict, **end_of(perturbed.run.outcome))
 
 
 def _difference_row(row: WayDifference) -> tuple[Any, ...]:

@@ -209,7 +209,7 @@ def _read(
     from robodyn.analysis.sweeps.variation import match_numbers
     from robodyn.base import UnitError
 
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
         key = key.strip()
@@ -219,13 +219,13 @@ def _read(
         try:
             if not equals or not key:
                 raise UnitError("must be written as name=...")
-            if key in found or key in (taken or {}):
+            if key in values or key in (taken or {}):
                 raise UnitError(f"'{key}' is given twice")
-            found[key] = read(text, units.pop() if len(units) == 1 else "", own)
+            values[key] = read(text, units.pop() if len(units) == 1 else "", own)
         except UnitError as error:
             flaws.add(f"--{option} {pair}", str(error))
             match_numbers(flaws, key, known)
-    return found
+    return values
 
 
 def _run(plan: SweepPlan, folder: Path, workers: int | None, on: str, method: str, fresh: bool) -> SweepTable:
@@ -285,11 +285,11 @@ def _read_limits(plan: SweepPlan, pairs: Sequence[str]) -> dict[str, float]:
             raise UnitError(f"'{name}' is not measured ({nearest(name, units)})")
         return read_quantity(text, units[name], bare=True)
 
-    found = read_pairs("limit", pairs, read, "measure=value")
+    limits = read_pairs("limit", pairs, read, "measure=value")
     if pairs:
         check_drawn(flaws, [draw.label for draw in plan.draws], [len(axis.places) for axis in plan.axes])
     flaws.raise_if_any(f"sweep of '{plan.scenario.name}'")
-    return found
+    return limits
 
 
 def _draw(table: SweepTable, folder: Path, limits: Mapping[str, float]) -> list[Path]:
@@ -383,14 +383,14 @@ def tune(
 
     try:
         with line:
-            found = tune_gains(system, split_names(free), minimise, progress=follow, **settings)
+            tuning = tune_gains(system, split_names(free), minimise, progress=follow, **settings)
     except KeyboardInterrupt as error:
         how = f"the results so far are in {state}" if state else "with --state FILE, results are saved"
         messages.print(f"robodyn: interrupted; {how}; run the same command again to continue")
         raise typer.Exit(INTERRUPTED) from error
-    head = f"# {found.objective}: {found.before:.5g} -> {found.after:.5g} {found.unit}\n"
-    write_numbers(scenario, setting, found.values, out, head)
-    return found
+    head = f"# {tuning.objective}: {tuning.before:.5g} -> {tuning.after:.5g} {tuning.unit}\n"
+    write_numbers(scenario, setting, tuning.values, out, head)
+    return tuning
 
 
 def _read_place(text: str) -> str | float:

@@ -62,12 +62,12 @@ def _load_robot(path: Path) -> Scenario:
     more = len(scenario.initial) - SHOWN
     at = f"{starts}{f' and {more} more' if more > 0 else ''}, everything else 0" if starts else "all positions 0"
     messages.print(f"robodyn: {path}: simulated without drives for {scenario.duration:g} s, starting at rest, {at}")
-    said = [f"choice: {choice}" for choice in robot.sheet.choices]
-    said += [f"shapes: {sentence}" for sentence in robot.sheet.not_drawn]
-    for sentence in said[:SHOWN]:
+    sentences = [f"choice: {choice}" for choice in robot.sheet.choices]
+    sentences += [f"shapes: {sentence}" for sentence in robot.sheet.not_drawn]
+    for sentence in sentences[:SHOWN]:
         messages.print(f"robodyn: {sentence}")
-    if len(said) > SHOWN:
-        messages.print(f"robodyn: and {len(said) - SHOWN} more")
+    if len(sentences) > SHOWN:
+        messages.print(f"robodyn: and {len(sentences) - SHOWN} more")
     messages.print(f"robodyn: robodyn import {path} --out {path.stem}.toml writes a file to edit")
     return scenario
 
@@ -90,7 +90,7 @@ def _near_files(path: Path) -> str:
     """Files of nearly the same name in the same folder."""
     if not path.parent.is_dir():
         return f"there is no folder '{path.parent}'"
-    close = difflib.get_close_matches(path.name, [found.name for found in path.parent.iterdir()], n=3)
+    close = difflib.get_close_matches(path.name, [neighbour.name for neighbour in path.parent.iterdir()], n=3)
     return f"did you mean {' or '.join(repr(str(path.with_name(name))) for name in close)}?" if close else ""
 
 
@@ -191,8 +191,8 @@ def read_settings(pairs: Sequence[str], what: Scenario | ScenarioSequence, sourc
     every: list[str] = []
     for pair in pairs:
         key, equals, text = pair.partition("=")
-        meant = [name for name in {**known, **starts} if fnmatchcase(name, key.strip())]
-        every += [f"{name}{equals}{text}" for name in meant] or [pair]
+        matches = [name for name in {**known, **starts} if fnmatchcase(name, key.strip())]
+        every += [f"{name}{equals}{text}" for name in matches] or [pair]
     return read_pairs("set", every, read)
 
 
@@ -203,20 +203,20 @@ def read_pairs(option: str, pairs: Iterable[str], read: Callable[[str, str], T],
         read: what a value of a key means; a UnitError says what is wrong with it.
         form: how all of it is written, said where there is another ValueError.
     """
-    found: dict[str, T] = {}
+    values: dict[str, T] = {}
     flaws = FlawList()
     for pair in pairs:
         key, equals, text = (part.strip() for part in pair.partition("="))
         try:
             if not equals or not key:
                 raise ValueError
-            found[key] = read(key, text)
+            values[key] = read(key, text)
         except UnitError as error:
             flaws.add(f"--{option} {pair}", str(error))
         except ValueError:
             flaws.add(f"--{option} {pair}", f"must be written as {form or 'key=value'}")
     flaws.raise_if_any()
-    return found
+    return values
 
 
 def split_names(texts: str | Sequence[str]) -> list[str]:

@@ -245,15 +245,17 @@ def arm_sheet(
     poses, reach = _poses(arm, side)
     rng = np.random.default_rng(seed)
     # Of each robot the figures at P1, where it stands, and those of its worst pose.
-    found: dict[tuple[str, str], list[Array]] = {}
+    figures_by_pose: dict[tuple[str, str], list[Array]] = {}
     for _ in range(robots):
         numbers = {key: choice.draw(rng) for key, choice in choices.items()}
         measured = list(measure_robot(arm, numbers, poses, rng))
         for k, symbol in enumerate(("RP", "AP")):
             parts = [figures[k] for figures in measured]
-            found.setdefault((symbol, "P1"), []).append(parts[0])
-            found.setdefault((symbol, "worst of P1 to P5"), []).append(max(parts, key=lambda part: float(part[0])))
-    figures = tuple(_figure(symbol, pose, rows) for (symbol, pose), rows in found.items())
+            figures_by_pose.setdefault((symbol, "P1"), []).append(parts[0])
+            figures_by_pose.setdefault((symbol, "worst of P1 to P5"), []).append(
+                max(parts, key=lambda part: float(part[0]))
+            )
+    figures = tuple(_figure(symbol, pose, rows) for (symbol, pose), rows in figures_by_pose.items())
     return ArmSheet(
         arm.name, arm.title, arm.source, arm.known, figures, choices, robots, seed, reach
     )  # fmt: skip
@@ -262,8 +264,8 @@ def arm_sheet(
 NAMES = {"RP": ("positioning repeatability", SCATTERS), "AP": ("positioning accuracy", MISSES)}
 
 
-def _figure(symbol: str, pose: str, found: list[Array]) -> ArmFigure:
-    rows = np.array(found)
+def _figure(symbol: str, pose: str, samples: list[Array]) -> ArmFigure:
+    rows = np.array(samples)
     name, causes = NAMES[symbol]
     low, high = np.percentile(rows[:, 0], INTERVAL)
     shares = rows[:, 1:].mean(axis=0)

@@ -146,13 +146,13 @@ def fit_circle(p: Array) -> tuple[float, float, float]:
     """Radius and centre of the least-squares circle: algebraic start, then Gauss-Newton on the distances."""
     A = np.column_stack([2 * p, np.ones(len(p))])
     a, b, c = np.linalg.lstsq(A, (p**2).sum(axis=1), rcond=None)[0]
-    found = np.array([np.sqrt(max(c + a * a + b * b, 0.0)), a, b])
+    circle = np.array([np.sqrt(max(c + a * a + b * b, 0.0)), a, b])
     for _ in range(10):
-        apart = p - found[1:]
+        apart = p - circle[1:]
         r = np.linalg.norm(apart, axis=1)
         J = np.column_stack([np.ones(len(p)), apart / np.maximum(r, 1e-300)[:, None]])
-        found = found + np.linalg.lstsq(J, r - found[0], rcond=None)[0]
-    return float(found[0]), float(found[1]), float(found[2])
+        circle = circle + np.linalg.lstsq(J, r - circle[0], rcond=None)[0]
+    return float(circle[0]), float(circle[1]), float(circle[2])
 
 
 def measure_hysteresis(one: CircleTest, other: CircleTest) -> float:

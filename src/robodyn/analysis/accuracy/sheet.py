@@ -108,8 +108,8 @@ def _deviate(curves: Curves, followed: FollowedPath) -> Array:
     """Along, horizontal and vertical (n, m, 3): of places, which are smooth, where their axes turn at corners."""
     if followed.path is None:
         return np.stack([curves.values[name] for name in followed.deviation], axis=-1)
-    found = followed.path(*(curves.values[name] for name in (*followed.tool, followed.way)))
-    return np.stack([np.broadcast_to(found[part], curves.values[followed.way].shape) for part in PARTS], axis=-1)
+    deviations = followed.path(*(curves.values[name] for name in (*followed.tool, followed.way)))
+    return np.stack([np.broadcast_to(deviations[part], curves.values[followed.way].shape) for part in PARTS], axis=-1)
 
 
 def _still(moving: Array) -> list[tuple[int, int]]:
@@ -149,7 +149,7 @@ LEAST_REST = 10
 
 def pose_figures(cycles: Cycles, band: float | None, notes: list[str]) -> list[Figure]:
     """All figures of all rests."""
-    found = [figure for rest in cycles.rests for figure in _of_rest(cycles, rest, band, notes)]
+    figures = [figure for rest in cycles.rests for figure in _of_rest(cycles, rest, band, notes)]
     # vAP of the poses that are approached in several directions.
     variations = []
     for pose in dict.fromkeys(rest.pose for rest in cycles.rests):
@@ -162,13 +162,13 @@ def pose_figures(cycles: Cycles, band: float | None, notes: list[str]) -> list[F
             name = f"multi-directional variation, {len(rests)} approaches"
             value = iso9283.measure_variation(middles)
             variations.append(Figure("vAP", name, "max |G_h - G_k|", len(cycles.tool), value, "m", pose=pose))
-    return [*found, *variations, *_distances(cycles, notes)]
+    return [*figures, *variations, *_distances(cycles, notes)]
 
 
 def _of_rest(cycles: Cycles, rest: Rest, band: float | None, notes: list[str]) -> list[Figure]:
     attained = iso9283.measure_pose(cycles.deviation[:, rest.last], np.zeros(3))
     count, pose = len(cycles.deviation), rest.name
-    found = [
+    figures = [
         Figure("AP", "positioning accuracy", "|mean p_j - p_c|", count, attained.accuracy, "m", pose=pose),
         Figure("RP", "positioning repeatability", "mean l_j + 3 S_l", count, attained.repeatability, "m", pose=pose),
     ]
@@ -176,12 +176,12 @@ def _of_rest(cycles: Cycles, rest: Rest, band: float | None, notes: list[str]) -
         turns = (part.tolist() for part in iso9283.measure_turn(cycles.turns[:, rest.last]))
         for x, axis, accuracy, spread in zip(ANGLES, "xyz", *turns, strict=True):
             name, formula = f"about {axis}", f"mean {x}_j - {x}_c"
-            found += [
+            figures += [
                 Figure(f"AP{x}", f"orientation accuracy {name}", formula, count, accuracy, "rad", pose=pose),
                 Figure(f"RP{x}", f"orientation repeatability {name}", f"3 S_{x}", count, spread, "rad", pose=pose),
             ]
     within = "RP" if band is None else f"{1e6 * band:.4g} um"
-    return found + _settling(cycles, rest, band or attained.repeatability, within, notes)
+    return figures + _settling(cycles, rest, band or attained.repeatability, within, notes)
 
 
 def _settling(cycles: Cycles, rest: Rest, limit: float, within: str, notes: list[str]) -> list[Figure]:
@@ -194,11 +194,11 @@ def _settling(cycles: Cycles, rest: Rest, limit: float, within: str, notes: list
     begin = int(np.flatnonzero(away > limit).max(initial=0))
     tool = cycles.tool[: iso9283.CORNER_CYCLES, begin : rest.last + 1]
     apart = np.linalg.norm(tool - tool[:, -1:], axis=2)
-    found = iso9283.measure_settling(cycles.time[begin : rest.last + 1], apart, limit)
+    settling = iso9283.measure_settling(cycles.time[begin : rest.last + 1], apart, limit)
     count, pose = len(tool), rest.name
     return [
-        Figure("t", f"stabilisation time within {within}", "first to last entry", count, found.time, "s", pose=pose),
-        Figure("OV", f"position overshoot of {within}", "max |p - p_rest|", count, found.overshoot, "m", pose=pose),
+        Figure("t", f"stabilisation time within {within}", "first to last entry", count, settling.time, "s", pose=pose),
+        Figure("OV", f"position overshoot of {within}", "max |p - p_rest|", count, settling.overshoot, "m", pose=pose),
     ]
 
 
@@ -447,12 +447,14 @@ def _velocity(cycles: Cycles, notes: list[str]) -> list[Figure]:
         notes.append("no velocity figures: the commanded speed is constant at fewer than 10 points")
         return []
     commanded = float(cycles.commanded[cycles.steady].mean())
-    found = iso9283.measure_velocity(cycles.speed[: iso9283.PATH_CYCLES, cycles.steady], commanded)
+    accuracy = iso9283.measure_velocity(cycles.speed[: iso9283.PATH_CYCLES, cycles.steady], commanded)
     count = iso9283.PATH_CYCLES
     return [
-        Figure("AV", f"path velocity accuracy at {commanded:.4g} m/s", "(v - v_c)/v_c", count, found.accuracy, "1"),
-        Figure("RV", "path velocity repeatability", "3 S_v / v_c", count, found.repeatability, "1"),
-        Figure("FV", "path velocity fluctuation", "max_j (max_i v_ij - min_i v_ij)", count, found.fluctuation, "m/s"),
+        Figure("AV", f"path velocity accuracy at {commanded:.4g} m/s", "(v - v_c)/v_c", count, accuracy.accuracy, "1"),
+        Figure("RV", "path velocity repeatability", "3 S_v / v_c", count, accuracy.repeatability, "1"),
+        Figure(
+            "FV", "path velocity fluctuation", "max_j (max_i v_ij - min_i v_ij)", count, accuracy.fluctuation, "m/s"
+        ),
     ]
 
 

@@ -112,17 +112,19 @@ def fit_parameters(
         _check_effects(residuals)
         # Searches from all starts, each kept as soon as it is done.
         kept = Checkpoint("fit", state, *_deciding(scenario, residuals, free, each, seed))
-        found = [FitStart(tuple(begin), tuple(values), *rest) for begin, values, *rest in kept.kept or []]
+        starts_done = [FitStart(tuple(begin), tuple(values), *rest) for begin, values, *rest in kept.kept or []]
         points = space.draw_starts(starts, seed)
-        for start in _search_all(residuals, space, points[len(found) :], len(found), starts, progress, workers):
-            found.append(start)
-            kept.save([dataclasses.astuple(start) for start in found])
+        for start in _search_all(
+            residuals, space, points[len(starts_done) :], len(starts_done), starts, progress, workers
+        ):
+            starts_done.append(start)
+            kept.save([dataclasses.astuple(start) for start in starts_done])
         # From the best of them: stepwise parameters by wide differences, signals weighed by their own noise.
-        z, best = _choose_best(found[:starts], residuals.scales)
+        z, best = _choose_best(starts_done[:starts], residuals.scales)
         residuals.stepwise = tuple(sorted({*residuals.stepwise, *_find_stepwise(residuals, z)}))
         residuals, z = _weigh(residuals, space, z, noise)
         _check_end(residuals, space.values(z), z)
-        fit = summarise_fit(residuals, space, z, tuple(found[:starts]), best, noise is not None, whole)
+        fit = summarise_fit(residuals, space, z, tuple(starts_done[:starts]), best, noise is not None, whole)
         notes = [note for one in fitted for note in describe_rates(scenario, one)]
     return dataclasses.replace(fit, warnings=(*fit.warnings, *dict.fromkeys(notes)))
 
@@ -204,10 +206,10 @@ def _check_end(residuals: Residuals, values: Array, z: Array) -> None:
     flaws = find_unidentifiable(residuals.slopes(z), names)
     if not flaws:
         return
-    found = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, values, strict=True))
+    values_at_end = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, values, strict=True))
     remedy = "near the given values the data do determine it: start closer to them, or give bounds or more starts"
     flaws = [Flaw(flaw.path, flaw.what, remedy) for flaw in flaws]
-    raise ModelError(flaws, f"fit: where the search ended, at {found}")
+    raise ModelError(flaws, f"fit: where the search ended, at {values_at_end}")
 
 
 def _find_stepwise(residuals: Residuals, z: Array) -> tuple[int, ...]:
@@ -260,16 +262,16 @@ def _search(residuals: Residuals, space: SearchSpace, begin: Array) -> FitStart:
         residuals.stepwise = tuple(sorted({*residuals.stepwise, *steps}))
         further = _search(residuals, space, space.coordinates(z))
         return dataclasses.replace(further, begin=values, evaluations=residuals.evaluations - before)
-    found = tuple(space.values(z).tolist())
-    return FitStart(values, found, float(done.cost), residuals.evaluations - before, str(done.message))
+    optimum = tuple(space.values(z).tolist())
+    return FitStart(values, optimum, float(done.cost), residuals.evaluations - before, str(done.message))
 
 
-def _choose_best(found: Sequence[FitStart], scales: Sequence[Scale]) -> tuple[Array, int]:
-    costs = [np.inf if start.cost is None else start.cost for start in found]
+def _choose_best(starts: Sequence[FitStart], scales: Sequence[Scale]) -> tuple[Array, int]:
+    costs = [np.inf if start.cost is None else start.cost for start in starts]
     best = int(np.argmin(costs))
     if not np.isfinite(costs[best]):
-        refuse("", f"the simulation failed at every start: {found[0].message}", source="fit")
-    return np.array([s.scaled(value) for s, value in zip(scales, found[best].values, strict=True)]), best
+        refuse("", f"the simulation failed at every start: {starts[0].message}", source="fit")
+    return np.array([s.scaled(value) for s, value in zip(scales, starts[best].values, strict=True)]), best
 
 
 def _weigh(residuals: Residuals, space: SearchSpace, z: Array, noise: Noise) -> tuple[Residuals, Array]:

@@ -173,7 +173,7 @@ class Residuals:
 
     def split(self, r: Array, J: Array) -> list[ResidualRows]:
         """Residuals and slopes of each recording by rows and signals, those of all recordings."""
-        names, found, begin = self.names, list[ResidualRows](), 0
+        names, parts, begin = self.names, list[ResidualRows](), 0
         for part in self.parts:
             rows, columns = len(part.data.time), [names.index(name) for name in part.data.names]
             used = np.zeros((rows, len(names)), bool)
@@ -184,8 +184,8 @@ class Residuals:
             for column, own in zip(columns, places, strict=True):
                 X[own, column], e[own, column] = J[begin : begin + own.size], r[begin : begin + own.size]
                 begin += own.size
-            found.append(ResidualRows(X, e, used))
-        return found
+            parts.append(ResidualRows(X, e, used))
+        return parts
 
     def carried_through(self, z: Array) -> bool:
         """Whether all simulations are, at z."""
@@ -253,11 +253,11 @@ def list_experiments(data: Run | Experiment | Sequence[Run | Experiment]) -> lis
     several = [data] if isinstance(data, Run | Experiment) else list(data)
     if not several:
         refuse("data", "there are none", "give at least one recording", "fit")
-    found = [one if isinstance(one, Experiment) else Experiment(one) for one in several]
-    labels = [one.label or str(one.data.provenance.description.get("file", "")) for one in found]
+    experiments = [one if isinstance(one, Experiment) else Experiment(one) for one in several]
+    labels = [one.label or str(one.data.provenance.description.get("file", "")) for one in experiments]
     counts = Counter(labels)
     unique = [name if name and counts[name] == 1 else f"{name or 'recording'} {k + 1}" for k, name in enumerate(labels)]
-    return [replace(one, label=label) for one, label in zip(found, unique, strict=True)]
+    return [replace(one, label=label) for one, label in zip(experiments, unique, strict=True)]
 
 
 def split_experiments(
@@ -394,19 +394,19 @@ def _prepare(
     exact: bool,
 ) -> list[Variation]:
     """Native code for each recording: one for all that differ by numbers of the code, states and durations alone."""
-    made: dict[tuple[str, ...], Variation] = {}
-    found = []
+    variations: dict[tuple[str, ...], Variation] = {}
+    recordings = []
     for one, data in zip(experiments, fitted, strict=True):
         driven = assemble_tunable(drive_by_data(system.scenario, one.data, inputs), names) if inputs else system
         own = _matching(driven, one, data)
-        known = made.get(data.names)
+        known = variations.get(data.names)
         if known is None or inputs or set(_changed(one, known)) != set(one.numbers):
             what = own.scenario.with_numbers(one.numbers) if one.numbers else own
             known = prepare_variation(what, names, data.names, solver, exact=exact)
             if not inputs and not one.numbers:
-                made[data.names] = known
-        found.append(_lasting(known, own.scenario.duration))
-    return found
+                variations[data.names] = known
+        recordings.append(_lasting(known, own.scenario.duration))
+    return recordings
 
 
 def _changed(one: Experiment, variation: Variation) -> dict[str, float]:

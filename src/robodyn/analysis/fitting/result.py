@@ -184,8 +184,8 @@ class Fit(Displayed):
     recordings: tuple[FittedRecording, ...]
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{p.name} = {p.value:.6g} ± {p.deviation:.2g}" for p in self.parameters)
-        return f"<Fit: {found}; {self.agreeing} of {len(self.starts)} starts agree>"
+        values = ", ".join(f"{p.name} = {p.value:.6g} ± {p.deviation:.2g}" for p in self.parameters)
+        return f"<Fit: {values}; {self.agreeing} of {len(self.starts)} starts agree>"
 
     @property
     def values(self) -> dict[str, float]:
@@ -274,10 +274,10 @@ def summarise_fit(
         )
     )
     signals = _signals(residuals, z)
-    found = list(dict.fromkeys(_describe_slopes(part.variation) for part in residuals.parts))
+    slopes = list(dict.fromkeys(_describe_slopes(part.variation) for part in residuals.parts))
     steps = ", ".join(residuals.scales[k].number.name for k in residuals.stepwise)
     all_slopes = (
-        [*found, f"{steps} acts in steps, at samples: differences of {100 * STEPWISE:.0f} %"] if steps else found
+        [*slopes, f"{steps} acts in steps, at samples: differences of {100 * STEPWISE:.0f} %"] if steps else slopes
     )
     # Signals that the fit does not meet: intervals then say nothing about the truth.
     remedy = "the intervals mean nothing; look at units and start values, or try more starts"

@@ -212,8 +212,8 @@ class FreeInertia:
             return x
         size = float(np.trace(self.second_moments(x))) or 1.0
         options = {"xatol": 1e-6, "fatol": 1e-9}
-        found = minimize(lambda u: -self.room(x + size * u), 0 * x, method="Nelder-Mead", options=options)
-        return x + size * found.x
+        optimum = minimize(lambda u: -self.room(x + size * u), 0 * x, method="Nelder-Mead", options=options)
+        return x + size * optimum.x
 
 
 @dataclass(frozen=True)

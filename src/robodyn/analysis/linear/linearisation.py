@@ -61,8 +61,8 @@ def find_point(
                 refuse("at", what, "give a point of the same system", "operating point")
         return point
     if at == "equilibrium" or (at == "start" and system.scenario.initialisation == "at_rest"):
-        found = find_equilibrium(system, parameters=changes, balance=balance)
-        return OperatingPoint(0.0, found.x, found.d, found.m, p)
+        equilibrium = find_equilibrium(system, parameters=changes, balance=balance)
+        return OperatingPoint(0.0, equilibrium.x, equilibrium.d, equilibrium.m, p)
     t, values = _values_at(system, at)
     described = search_start(system, p).x if at == "start" else [state.start for state in system.states]
     x = np.array([values.get(s.name, start) for s, start in zip(system.states, described, strict=True)], float)

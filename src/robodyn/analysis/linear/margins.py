@@ -235,11 +235,11 @@ class EigenvalueCurves:
 
     def real_gains(self) -> list[float]:
         """1 / lambda wherever a curve meets the positive real axis, its ends included."""
-        met = [value for _, value in self._crossings(np.imag)]
+        crossings = [value for _, value in self._crossings(np.imag)]
         # At theta = 0 all is real, but an integrator's values go to infinity; at pi it is real or comes in pairs.
-        met += [first.real for first, second in self.values[:2].T if abs(first - second) <= REAL * abs(second)]
-        met += [value for value in self.values[-1] if abs(value.imag) <= REAL * abs(value)]
-        return [float(1 / value.real) for value in met if value.real > 1 / MOST_GAIN]
+        crossings += [first.real for first, second in self.values[:2].T if abs(first - second) <= REAL * abs(second)]
+        crossings += [value for value in self.values[-1] if abs(value.imag) <= REAL * abs(value)]
+        return [float(1 / value.real) for value in crossings if value.real > 1 / MOST_GAIN]
 
     def unit_crossings(self) -> Iterator[tuple[float, complex]]:
         """Angle of z and lambda wherever a curve meets the unit circle."""
@@ -279,8 +279,8 @@ def _find_delay(model: SampledModel, lifted: Lifted, signals: Sequence[str]) -> 
         return lift(model, signals, delay).radius() - 1 - STABLE
 
     period = lifted.turn_time * len(signals) / max(lifted.times.size, 1)
-    tried = [0.0, *(period * np.geomspace(SHORTEST_DELAY, LONGEST_DELAY, DELAYS_TRIED)).tolist()]
-    for low, high in pairwise(tried if lifted.closes else ()):
+    delays = [0.0, *(period * np.geomspace(SHORTEST_DELAY, LONGEST_DELAY, DELAYS_TRIED)).tolist()]
+    for low, high in pairwise(delays if lifted.closes else ()):
         if excess(high) > 0:
             return float(brentq(excess, low, high, rtol=DELAY_ACCURACY)) if excess(low) < 0 else low
     return float("inf")

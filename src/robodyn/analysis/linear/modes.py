@@ -53,8 +53,8 @@ def ideal_numbers(scenario: Scenario) -> dict[str, float]:
 
 def friction_states(scenario: Scenario) -> frozenset[str]:
     """Names of the states of all friction: bristles."""
-    found = [block for block in scenario.machine.all_blocks if block.info.disturbance]
-    return frozenset(f"{block.name}.{state}" for block in found for state in block.state_names)
+    frictions = [block for block in scenario.machine.all_blocks if block.info.disturbance]
+    return frozenset(f"{block.name}.{state}" for block in frictions for state in block.state_names)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -442,9 +442,9 @@ def animate_modes(found: ModeSet, system: System) -> Vibration:
     return Vibration(found, tuple(modes), runs, _draw_period(system, found, None), PERIOD)
 
 
-def _draw_period(system: System, found: ModeSet, mode: Mode | None) -> Run:
+def _draw_period(system: System, modes: ModeSet, mode: Mode | None) -> Run:
     """A period of a mode, or of the operating point, as a run."""
-    point = found.model.point
+    point = modes.model.point
     assert point is not None
     time = np.linspace(0.0, PERIOD, ROWS)
     swing, sentence = np.zeros((ROWS, system.n_q)), "the operating point"

@@ -121,9 +121,9 @@ class SampledModel:
         n, read = self.order, np.flatnonzero(self.B.any(axis=0))
         rates = np.zeros((n + read.size, n + read.size))
         rates[:n, :n], rates[:n, n:] = self.A, self.B[:, read]
-        found = np.zeros((n, self.size))
-        found[:, [*range(n), *(n + read)]] = expm(rates * time)[:n]
-        return found
+        transition = np.zeros((n, self.size))
+        transition[:, [*range(n), *(n + read)]] = expm(rates * time)[:n]
+        return transition
 
     @cached_property
     def glide(self) -> Array:
@@ -425,11 +425,11 @@ class Lifted:
         modes are almost the same, which is seen at some of the places."""
         values, V = np.linalg.eig(self.M)
         left = np.linalg.lstsq(V, self.B.astype(complex), rcond=None)[0]
-        found: Array = (self.C @ V) @ (left[None] / (z[:, None] - values)[:, :, None]) + self.D
+        gain: Array = (self.C @ V) @ (left[None] / (z[:, None] - values)[:, :, None]) + self.D
         some = np.linspace(0, z.size - 1, CHECKED).astype(int)
         exact = self.gain(z[some])
-        near = np.abs(found[some] - exact).max(axis=(1, 2)) <= MODAL_ERROR * np.abs(exact).max(axis=(1, 2))
-        return found if near.all() else self.gain(z)
+        near = np.abs(gain[some] - exact).max(axis=(1, 2)) <= MODAL_ERROR * np.abs(exact).max(axis=(1, 2))
+        return gain if near.all() else self.gain(z)
 
     def close(self, gain: complex = 1.0) -> Array:
         """The matrix of a cycle with u = gain w; writings that are read cycles later wait in further rows."""

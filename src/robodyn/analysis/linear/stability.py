@@ -165,7 +165,7 @@ def _growth(poles: Array) -> float:
 
 def join_branches(poles: Sequence[Array]) -> Array:
     """Poles of neighbouring points put into columns by least total distance; (n, n_branches), missing ones nan."""
-    if len({len(found) for found in poles}) == 1:
+    if len({len(unordered) for unordered in poles}) == 1:
         # The same where no pole is missing at any point.
         table = np.array(poles, complex)
         points, count = table.shape
@@ -182,11 +182,11 @@ def join_branches(poles: Sequence[Array]) -> Array:
     table = np.full((len(poles), count), complex(np.nan, np.nan))
     table[0, : len(poles[0])] = poles[0]
     last = table[0].copy()
-    for row, found in zip(table[1:], poles[1:], strict=True):
+    for row, unordered in zip(table[1:], poles[1:], strict=True):
         # A branch not seen yet is nearer to none than any that is.
-        distance = np.abs(last[:, None] - found[None, :])
+        distance = np.abs(last[:, None] - unordered[None, :])
         distance = np.where(np.isnan(distance), 2 * np.nanmax(distance, initial=1.0), distance)
         places, which = linear_sum_assignment(distance)
-        row[places] = found[which]
-        last[places] = found[which]
+        row[places] = unordered[which]
+        last[places] = unordered[which]
     return table

@@ -77,13 +77,13 @@ class MachineDynamics:
         chosen = list(range(self._n_v)) if joints is None else [self._place(joint) for joint in joints]
         # Along the motions Z that the constraints leave free, these have no part: Z^T u = Z^T (M a + c).
         Z = null_space(H) if len(H) else np.eye(self._n_v)
-        found = np.linalg.lstsq(Z[chosen].T, Z.T @ wanted)[0]
-        left = np.abs(Z @ (Z[chosen].T @ found - Z.T @ wanted))
+        forces = np.linalg.lstsq(Z[chosen].T, Z.T @ wanted)[0]
+        left = np.abs(Z @ (Z[chosen].T @ forces - Z.T @ wanted))
         if np.max(left, initial=0.0) > REACHED * max(float(np.max(np.abs(wanted), initial=0.0)), TINY):
             worst = self.forces[int(np.argmax(left))]
             what = f"cannot produce these forces: {np.max(left):.3g} of {worst} is left"
             refuse("joints", what, "name other joints, or more of them")
-        return np.asarray(found)
+        return np.asarray(forces)
 
     def jacobian(self, point: str, q: Any) -> Array:
         """J of a named point, (6, n_v): angular velocity of its body, then velocity of the point, in world axes."""

@@ -46,9 +46,9 @@ def find_directions(system: System, names: Sequence[str]) -> tuple[Direction, ..
             flaws.add(f"events.{guard.name}", what, REMEDY)
     for name in {name for name in names if list(names).count(name) > 1}:
         flaws.add(name, "is named twice", "name it once")
-    found = [_find(system, name, flaws) for name in names]
+    directions = [_find(system, name, flaws) for name in names]
     flaws.raise_if_any(f"sensitivities of '{system.scenario.name}'")
-    return tuple(direction for direction in found if direction is not None)
+    return tuple(direction for direction in directions if direction is not None)
 
 
 def _find(system: System, name: str, flaws: FlawList) -> Direction | None:

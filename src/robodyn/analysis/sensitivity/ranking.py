@@ -90,8 +90,8 @@ class Sensitivity:
     @property
     def weight(self) -> float:
         """What the ranking goes by."""
-        found = self.per_percent if self.per_percent is not None else self.finite_per_percent
-        return abs(found) if found is not None and np.isfinite(found) else 0.0
+        effect = self.per_percent if self.per_percent is not None else self.finite_per_percent
+        return abs(effect) if effect is not None and np.isfinite(effect) else 0.0
 
 
 @dataclass(frozen=True)
@@ -310,8 +310,8 @@ def find_extreme(signal: Signal, sign: float) -> float:
         return best
     width = float(times[-1] - times[0])
     settings = {"bounds": (float(times[0]), float(times[-1])), "method": "bounded", "options": {"xatol": 1e-6 * width}}
-    found = minimize_scalar(lambda t: -sign * signal(float(t)), **settings)
-    return sign * max(sign * best, -float(found.fun))
+    extreme = minimize_scalar(lambda t: -sign * signal(float(t)), **settings)
+    return sign * max(sign * best, -float(extreme.fun))
 
 
 def measure_signal(signal: str, measure: str, at: float = 0.0) -> Measure:

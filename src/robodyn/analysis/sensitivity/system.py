@@ -457,7 +457,7 @@ def find_disagreement(variation: Variation, ideal: Mapping[str, float], duration
     recording = Recording(times=tuple(np.linspace(0.0, duration, SAMPLES).tolist()))
     base = variation.run(ideal, recording)
     slopes = {number.name: _slopes(variation, base, number.name) for number in variation.numbers}
-    found = 0.0
+    disagreement = 0.0
     for change in CHANGES:
         # A change of each parameter: more of those that do little.
         spread = np.maximum(np.std(_values(variation, base), axis=0), 1e-300)
@@ -472,10 +472,11 @@ def find_disagreement(variation: Variation, ideal: Mapping[str, float], duration
         if any(run.time.size != base.time.size for run in ends):
             return np.inf
         expected = sum((slopes[name] * step for name, step in steps.items()), np.zeros((base.time.size, 1)))
-        found = max(
-            found, _compare(expected, (_values(variation, ends[0]) - _values(variation, ends[1])) / 2, base, variation)
+        disagreement = max(
+            disagreement,
+            _compare(expected, (_values(variation, ends[0]) - _values(variation, ends[1])) / 2, base, variation),
         )
-    return found
+    return disagreement
 
 
 def _values(variation: Variation, run: Run) -> Array:

@@ -137,13 +137,13 @@ def find_breaking(table: RunTable, good: Array) -> tuple[Breaking, ...]:
     changing = {name: values for name, values in table.inputs.items() if np.ptp(values) > 0}
     if good.all() or not good.any():
         return ()
-    found = []
+    breaking = []
     for name, values in changing.items():
         test = ks_2samp(values[good], values[~good])
         if test.pvalue < SIGNIFICANCE / len(changing):
             medians = float(np.median(values[good])), float(np.median(values[~good]))
-            found.append(Breaking(name, table.units[name], float(test.statistic), *medians))
-    return tuple(sorted(found, key=lambda one: -one.distance))
+            breaking.append(Breaking(name, table.units[name], float(test.statistic), *medians))
+    return tuple(sorted(breaking, key=lambda one: -one.distance))
 
 
 def check_drawn(flaws: FlawList, drawn: Sequence[str], places: Sequence[int]) -> None:
@@ -225,6 +225,6 @@ def _load(name: str) -> Any:
         raise ImportError("variance-based indices need SALib: pip install 'robodyn[indices]'", name="SALib") from error
 
 
-def _read(found: Mapping[str, Array], names: Sequence[str]) -> tuple[Index, ...]:
-    columns = (found[key].tolist() for key in ("S1", "S1_conf", "ST", "ST_conf"))
+def _read(indices: Mapping[str, Array], names: Sequence[str]) -> tuple[Index, ...]:
+    columns = (indices[key].tolist() for key in ("S1", "S1_conf", "ST", "ST_conf"))
     return tuple(sorted(map(Index, names, *columns), key=lambda index: -index.total))

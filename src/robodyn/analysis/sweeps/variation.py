@@ -275,17 +275,17 @@ def split_key(key: str) -> list[str]:
 
 def match_numbers(flaws: FlawList, key: str, known: Mapping[str, Number]) -> list[Number]:
     """The numbers a key names, each once; a part that names none is a flaw with the nearest name."""
-    found: dict[str, Number] = {}
+    matches: dict[str, Number] = {}
     for part in split_key(key):
         names = [name for name in known if fnmatchcase(name, part)] if is_pattern(part) else [part]
         missing = not names or (names == [part] and part not in known)
         if missing:
             flaws.add(part, f"{'matches' if is_pattern(part) else 'there is'} no such number", nearest(part, known))
             continue
-        found |= {name: known[name] for name in names}
+        matches |= {name: known[name] for name in names}
     if not split_key(key):
         flaws.add(key, "names no number")
-    return list(found.values())
+    return list(matches.values())
 
 
 def check_once(flaws: FlawList, names: Iterable[str]) -> None:

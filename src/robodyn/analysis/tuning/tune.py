@@ -225,10 +225,12 @@ def find_allowed(problem: TuningProblem, scales: Sequence[Scale], begin: Array, 
     """
     best, least = begin, float(problem.margin_slack(begin).min(initial=np.inf))
     for point in (begin, *spread_starts(scales, STARTS, seed)) if least < -KEPT else ():
-        found = minimise_largest(lambda z: -problem.margin_slack(z), lambda z: -problem.margin_slopes(z), point, scales)
-        slack = float(problem.margin_slack(found).min())
+        allowed = minimise_largest(
+            lambda z: -problem.margin_slack(z), lambda z: -problem.margin_slopes(z), point, scales
+        )
+        slack = float(problem.margin_slack(allowed).min())
         if slack > least:
-            best, least = found, slack
+            best, least = allowed, slack
         if least >= 0:
             # The allowed z that is nearest to a wanted one.
             near = _solve(
@@ -295,7 +297,7 @@ def _solve(
     from scipy.optimize import minimize
 
     lower, upper = np.array(bounds).T
-    found = minimize(
+    solution = minimize(
         goal,
         np.clip(begin, lower, upper),
         jac=slope,
@@ -304,7 +306,7 @@ def _solve(
         method="SLSQP",
         options={"maxiter": MOST_STEPS, "ftol": settled},
     )
-    return np.clip(found.x, lower, upper)
+    return np.clip(solution.x, lower, upper)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -578,12 +580,12 @@ def _search(
     progress: Callable[[TuneProgress], None] | None,
 ) -> Array:
     """The best of all gains met that keep the limits; none at all is a ModelError."""
-    met: list[tuple[float, float, Array]] = []
+    visited: list[tuple[float, float, Array]] = []
 
     def goals(z: Array) -> Array:
         rows = problem.goals(z)
-        met.append((float(problem.slack(z).min(initial=np.inf)), float(rows.max()), z.copy()))
-        best = min((goal for slack, goal, _ in met if slack >= -KEPT), default=np.nan)
+        visited.append((float(problem.slack(z).min(initial=np.inf)), float(rows.max()), z.copy()))
+        best = min((goal for slack, goal, _ in visited if slack >= -KEPT), default=np.nan)
         if progress:
             measure = problem.performance.measures[0]
             done = problem.performance.evaluations
@@ -592,9 +594,9 @@ def _search(
 
     for start in starts:
         goals(minimise_largest(goals, problem.goal_slopes, start, scales, problem.slack, problem.slack_slopes))
-    allowed = [entry for entry in met if entry[0] >= -KEPT]
+    allowed = [entry for entry in visited if entry[0] >= -KEPT]
     if not allowed:
-        _, _, z = max(met, key=lambda entry: entry[0])
+        _, _, z = max(visited, key=lambda entry: entry[0])
         parts = []
         for limit, loop, values in problem.limited_values(z):
             if not loop and np.isfinite(values).all():

@@ -163,8 +163,8 @@ def suggest_signal(name: str, signals: Iterable[str]) -> str:
         siblings = [signal for signal in signals if signal.startswith(f"{part}.")]
         if siblings:
             close = nearest(name[len(part) + 1 :], [signal[len(part) + 1 :] for signal in siblings])
-            meant = f"did you mean '{part}.{close.split(chr(39))[1]}'? " if close.startswith("did") else ""
-            return f"{meant}'{part}' has {', '.join(siblings[:12])}{', ...' if len(siblings) > 12 else ''}"
+            suggestion = f"did you mean '{part}.{close.split(chr(39))[1]}'? " if close.startswith("did") else ""
+            return f"{suggestion}'{part}' has {', '.join(siblings[:12])}{', ...' if len(siblings) > 12 else ''}"
         part = part.rpartition(".")[0]
     return nearest(name, signals)
 

@@ -31,7 +31,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -42,9 +41,6 @@ from .connection import InterfacePair, Side
 from .reduced import reach
 from .settings import CosimSettings
 from .unit import InterfaceMotion
-
-if TYPE_CHECKING:
-    pass
 
 Outputs = Mapping[str, Mapping[str, float]]
 Signals = list[tuple[str, str]]

@@ -193,7 +193,11 @@ def _read_subsystem(name: str, table: TomlTable, folder: Path, duration: float |
     inputs = table.texts("inputs", [])
     length = table.number("length", "m", 1.0)
     table.finish()
-    failed = [key for key, made in (("solver", solver), ("recording", recording)) if key in table and made is FAILED]
+    failed = [
+        key
+        for key, changed_scenario in (("solver", solver), ("recording", recording))
+        if key in table and changed_scenario is FAILED
+    ]
     if scenario is None or FAILED in (*interfaces, *initial.values()) or failed:
         return None
     machine = attempt(table, replace, scenario.machine, interfaces=(*scenario.machine.interfaces, *interfaces))
@@ -203,8 +207,8 @@ def _read_subsystem(name: str, table: TomlTable, folder: Path, duration: float |
     changed |= {} if duration is None else {"duration": duration}
     changed |= {"recording": recording} if recording is not None else {}
     changed |= {"initial": {**scenario.initial, **initial}} if initial else {}
-    made = attempt(table, replace, scenario, **changed)
-    return None if made is FAILED else Subsystem(name, made, inputs, length)
+    changed_scenario = attempt(table, replace, scenario, **changed)
+    return None if changed_scenario is FAILED else Subsystem(name, changed_scenario, inputs, length)
 
 
 def _find_scenario(table: TomlTable, folder: Path) -> Scenario | None:
@@ -227,8 +231,8 @@ def _find_scenario(table: TomlTable, folder: Path) -> Scenario | None:
 
 def _from_catalogue(what: str, folder: Path) -> Scenario:
     """A scenario of the catalogue; TOML files that its options name stand beside the file."""
-    what = re.sub(r"=([^,=:]+\.toml)", lambda found: f"={folder / found.group(1)}", what)
-    found = find_scenario(what)
-    if isinstance(found, ScenarioSequence):
+    what = re.sub(r"=([^,=:]+\.toml)", lambda scenario: f"={folder / scenario.group(1)}", what)
+    scenario = find_scenario(what)
+    if isinstance(scenario, ScenarioSequence):
         refuse("", f"'{what}' is a sequence of phases", "name one scenario")
-    return found
+    return scenario

@@ -220,7 +220,7 @@ class ScenarioUnit:
 
     def start(self, time: float) -> None:
         """Begin: what is due at the start happens."""
-        x, found = self.run.x.copy(), self.begin.found
+        x, start_values = self.run.x.copy(), self.begin.found
         if self.corrected:
             # What the scenario describes is not what it begins with: its run says so.
             described = self.begin.x.copy()
@@ -229,8 +229,11 @@ class ScenarioUnit:
                     far = self._far_states(part)
                     described[far] = x[far]
             changes = list_changes(self.system, described, x)
-            found = {**found, **{n: (found.get(n, (old,))[0], new) for n, (old, new) in changes.items()}}
-        self.begin = replace(self.begin, time=time, x=x, found=found)
+            start_values = {
+                **start_values,
+                **{n: (start_values.get(n, (old,))[0], new) for n, (old, new) in changes.items()},
+            }
+        self.begin = replace(self.begin, time=time, x=x, found=start_values)
         self.run, self.used = self._make_run(self.begin), True
         self._connect_run()
         self.run.go_on(time)

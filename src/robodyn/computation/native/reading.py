@@ -58,8 +58,8 @@ def _walk(function: ca.Function, builder: Builder, outputs: list[list[int]]) -> 
     """Adds every instruction; `work` holds the node that is in each cell of CasADi's work vector."""
     places = range(function.n_instructions())
     # Three calls into CasADi an instruction are half of the time: `map` makes them at the least price.
-    asked = (function.instruction_id, function.instruction_input, function.instruction_output)
-    rows: Any = zip(places, *(map(ask, places) for ask in asked), strict=True)
+    readers = (function.instruction_id, function.instruction_input, function.instruction_output)
+    rows: Any = zip(places, *(map(ask, places) for ask in readers), strict=True)
     add, known_operations = builder.add, _OPERATIONS
     work: dict[int, int] = {}
     for k, op, i, (cell, *entry) in rows:

@@ -55,7 +55,7 @@ def read_record(kind: type[T], record: Any, at: str = "") -> T:
 def _read(hint: Any, value: Any, at: str) -> Any:
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        return next((made for choice in inner if (made := _read(choice, value, at)) is not MISFIT), MISFIT)
+        return next((value_read for choice in inner if (value_read := _read(choice, value, at)) is not MISFIT), MISFIT)
     if origin is Literal:
         return value if value in inner else MISFIT
     if origin in (dict, Mapping) and isinstance(value, Mapping):

@@ -232,10 +232,10 @@ def judge(outcome: Outcome, certificate: Certificate) -> Outcome:
     """The outcome of a run in the light of its certificate: one that ended well may still be wrong."""
     if not outcome.ok or certificate.ok:
         return outcome
-    said = "; ".join(check.sentence for check in certificate.violated[:3])
+    sentences = "; ".join(check.sentence for check in certificate.violated[:3])
     more = len(certificate.violated) - 3
-    said += f"; and {more} more" if more > 0 else ""
-    return Outcome(OutcomeKind.SUSPECT, f"{outcome.sentence}, but its results are suspect: {said}", outcome.time)
+    sentences += f"; and {more} more" if more > 0 else ""
+    return Outcome(OutcomeKind.SUSPECT, f"{outcome.sentence}, but its results are suspect: {sentences}", outcome.time)
 
 
 def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float]:
@@ -271,15 +271,17 @@ def _describe_undecided(compiled: CompiledSystem, trajectory: Trajectory) -> tup
     """Steps of which nothing could be proven, if there are any."""
     proof, steps, module = trajectory.proof, trajectory.counters.steps, compiled.module
     left = steps - proof.proven - proof.passed_over
-    said = [f"{UNSEEN}: {module.omitted} conditions of the rates are too long to be bounded"] if module.omitted else []
+    sentences = (
+        [f"{UNSEEN}: {module.omitted} conditions of the rates are too long to be bounded"] if module.omitted else []
+    )
     if left and module.entries:
         name = _name_condition(compiled, proof.first_undecided)
         why = f"first at {proof.undecided_at:.6g} s for {name}, whose bounds were too wide or would have cost too much"
         if not proof.undecided:
             marched = trajectory.counters.marched > 0
             why = "most of which propagators took" if marched else "which were made in lanes beside other runs"
-        said.append(f"{UNSEEN}: not proven on {left} of {steps} steps, {why}")
-    return tuple(said)
+        sentences.append(f"{UNSEEN}: not proven on {left} of {steps} steps, {why}")
+    return tuple(sentences)
 
 
 def _name_condition(compiled: CompiledSystem, number: int) -> str:

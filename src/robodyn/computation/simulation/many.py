@@ -218,8 +218,8 @@ def read_columns(
     lengths = {name: array.size for name, array in arrays.items() if array.ndim}
     count = max(lengths.values(), default=1)
     if len(set(lengths.values())) > 1:
-        said = ", ".join(f"'{name}' has {size}" for name, size in lengths.items())
-        flaws.add("parameters", f"arrays differ in length: {said}", "give all the same, or one number for all runs")
+        sizes = ", ".join(f"'{name}' has {size}" for name, size in lengths.items())
+        flaws.add("parameters", f"arrays differ in length: {sizes}", "give all the same, or one number for all runs")
         return RunColumns({}, {}, 0)
     full = {name: np.broadcast_to(array, count) for name, array in arrays.items()}
     return RunColumns(*split_starts(full), count)

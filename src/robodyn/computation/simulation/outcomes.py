@@ -145,8 +145,8 @@ class _End:
     def _blame_short_steps(self) -> str:
         """Advice where an explicit method took very short steps that neither events nor ticks asked for."""
         trajectory, solver, counters = self.trajectory, self.solver, self.trajectory.counters
-        asked = counters.events + counters.ticks
-        if solver.stiff or not solver.adaptive or counters.steps < MANY_STEPS or asked > 0.1 * counters.steps:
+        interruptions = counters.events + counters.ticks
+        if solver.stiff or not solver.adaptive or counters.steps < MANY_STEPS or interruptions > 0.1 * counters.steps:
             return ""
         mean = (trajectory.at_time - trajectory.time[0]) / counters.steps if len(trajectory.time) else 0.0
         if mean > self.compiled.system.scenario.duration / MANY_STEPS:
@@ -268,8 +268,8 @@ def describe_choice(solver: Solver, trajectory: Trajectory, simulated_time: floa
         phases = f" in {stiffness.stiff_phases} phases" if stiffness.stiff_phases > 1 else ""
         return {"method": f"{stiff} for {share:.3g} of the time{phases}, {explicit} otherwise: {_reason(stiffness)}"}
     if stiffness.trials:
-        tried = f"steps of {stiff} that would pay, tried {stiffness.trials} times, were not accurate"
-        return {"method": f"{explicit}: {tried}"}
+        trials = f"steps of {stiff} that would pay, tried {stiffness.trials} times, were not accurate"
+        return {"method": f"{explicit}: {trials}"}
     if math.isinf(stiffness.since):
         return {"method": f"{explicit}: accuracy limited its steps"}
     limited = f"from {stiffness.since:.6g} s stability limited its steps (to {stiffness.step:.3g} s)"

@@ -153,9 +153,11 @@ def load_csv(path: Path) -> dict[str, Any]:
     ]
     missing = sorted(needed - set(columns))
     if unknown or missing:
-        said = [f"{word} {', '.join(names)}" for word, names in (("missing", missing), ("unknown", unknown)) if names]
+        problems = [
+            f"{word} {', '.join(names)}" for word, names in (("missing", missing), ("unknown", unknown)) if names
+        ]
         raise FileProblem(
-            f"has wrong columns: {'; '.join(said)}", "name, mass, x, y, z, mode1.x ... mode1.rz, mode2.x ..."
+            f"has wrong columns: {'; '.join(problems)}", "name, mass, x, y, z, mode1.x ... mode1.rz, mode2.x ..."
         )
     names = [(row.get("name") or "").strip() for row in rows]
     mass = np.array([_number(row, k, "mass") for k, row in enumerate(rows)])

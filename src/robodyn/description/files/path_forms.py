@@ -307,10 +307,10 @@ def path_tables(flaws: FlawList, machine: Machine) -> dict[str, tuple[dict[str, 
         table = shape | {"point": request.point} | _turning(request) | _timing_table(block) | choice
         # Deviations that reading the path makes as they are need no tables of their own.
         measured = there[NOMINAL].inputs["positions"] if NOMINAL in there else ()
-        made = paths.deviation_blocks(machine.mechanism, name, request.point, request.path, measured)
-        if all(there.get(one.name) == one for one in made):
+        blocks = paths.deviation_blocks(machine.mechanism, name, request.point, request.path, measured)
+        if all(there.get(one.name) == one for one in blocks):
             table |= {"deviation": True} | ({"measured": list(measured)} if measured else {})
-            written[name] = table, [name, *(one.name for one in made)]
+            written[name] = table, [name, *(one.name for one in blocks)]
         else:
             written[name] = table, [name]
     return written

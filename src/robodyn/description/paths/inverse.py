@@ -45,8 +45,8 @@ def refine(arm: SerialArm, q: Array, R: Array, p: Array, iterations: int = 8) ->
             return q
         q = q + arm.scale * limit_step(solve_rates(J, error), 0.5)
     error, _ = pose_error(arm, q, R, p)
-    met = np.max(np.abs(error), axis=-1, keepdims=True) < EXACT
-    return np.where(met, q, np.nan)
+    reached = np.max(np.abs(error), axis=-1, keepdims=True) < EXACT
+    return np.where(reached, q, np.nan)
 
 
 def search(arm: SerialArm, R: Array, p: Array) -> Array:

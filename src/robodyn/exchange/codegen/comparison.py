@@ -54,22 +54,22 @@ class Agreement:
         return self.ends and self.error <= self.allowed
 
 
-def compare_rows(expected: Array, found: Array, names: Sequence[str], times: Array, ends: bool) -> Agreement:
+def compare_rows(expected: Array, values: Array, names: Sequence[str], times: Array, ends: bool) -> Agreement:
     """The largest difference in rows of the same signals at the same times.
 
     Args:
         ends: whether both ended alike, as far as rows do not show.
     """
-    same = (expected == found) | (np.isnan(expected) & np.isnan(found))
+    same = (expected == values) | (np.isnan(expected) & np.isnan(values))
     with np.errstate(invalid="ignore"):
         scale = np.maximum(np.max(np.abs(expected), axis=0, initial=0.0), 1.0)
-        errors = np.where(same, 0.0, np.abs(expected - found) / scale)
+        errors = np.where(same, 0.0, np.abs(expected - values) / scale)
     errors = np.where(np.isnan(errors), np.inf, errors)
     if not errors.size:
         return Agreement(0.0, "", float(times[0]) if len(times) else 0.0, ends, ends)
     row, column = map(int, np.unravel_index(np.argmax(errors), errors.shape))
     # A zero's sign is a bit too.
-    bits = bool(np.all(same & ((np.signbit(expected) == np.signbit(found)) | np.isnan(expected))))
+    bits = bool(np.all(same & ((np.signbit(expected) == np.signbit(values)) | np.isnan(expected))))
     return Agreement(float(errors[row, column]), names[column], float(times[row]), ends, ends and bits)
 
 
@@ -147,14 +147,14 @@ def simulate_points(model: ExportedModel, compiled: CompiledSystem, times: Array
     return Points(trajectory, tuple(info.name for info in compiled.recorded))
 
 
-def compare_points(expected: Points, found: Array, names: Sequence[str], times: Array, ended: bool) -> Agreement:
+def compare_points(expected: Points, values: Array, names: Sequence[str], times: Array, ended: bool) -> Agreement:
     """Rows of some signals at the communication points that were reached; ended: whether there are more of them."""
     done = expected.trajectory
     columns = [expected.names.index(name) for name in names]
-    n = min(len(found), int(np.searchsorted(done.time, times[: len(found)], side="right").max(initial=0)))
+    n = min(len(values), int(np.searchsorted(done.time, times[: len(values)], side="right").max(initial=0)))
     ends = ended == (done.status != Status.FINISHED)
     clear = _is_clear(times[:n], [time for time, _ in done.events])
-    return compare_rows(done.y[:n][clear][:, columns], found[:n][clear], names, times[:n][clear], ends)
+    return compare_rows(done.y[:n][clear][:, columns], values[:n][clear], names, times[:n][clear], ends)
 
 
 def _is_clear(times: Array, events: list[float]) -> Array:

@@ -279,8 +279,11 @@ def write_names(model: ExportedModel) -> str:
 def _write_recording(model: ExportedModel) -> list[str]:
     """What a run keeps by itself; times of samples at a rate are not written down but computed."""
     scenario = model.system.scenario
-    asked, recording = scenario.recording, engine_recording(scenario.recording, model.solver, 0.0, scenario.duration)
-    rate = asked.rate if asked.rate is not None and asked.times is None else 0.0
+    described, recording = (
+        scenario.recording,
+        engine_recording(scenario.recording, model.solver, 0.0, scenario.duration),
+    )
+    rate = described.rate if described.rate is not None and described.times is None else 0.0
     times: Sequence[float] = [] if recording.times is None else recording.times.tolist()
     kind = "RECORD_STEPS" if recording.times is None else "RECORD_TIMES"
     most = LARGEST_RECORD // (8 * (len(model.outputs) + 2))

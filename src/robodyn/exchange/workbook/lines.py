@@ -214,8 +214,8 @@ class LineWriter:
         before = now.replace("{r}", "{p}")
         rising, falling = f"AND({before}<0,{now}>=0)", f"AND({before}>0,{now}<=0)"
         test = {1: rising, -1: falling, 0: f"OR({rising},{falling})"}[guard.direction]
-        said = "end" if guard.terminal else "event"
-        return '=""', f'=IF({test},"{said}","")'
+        consequence = "end" if guard.terminal else "event"
+        return '=""', f'=IF({test},"{consequence}","")'
 
 
 _SPECIAL: dict[str, Callable[[LineWriter, int], tuple[str, str]]] = {

@@ -62,8 +62,8 @@ def _extremes(column: Array, first: Array) -> Array:
     rows = np.arange(first[0], column.size)
 
     def place(extreme: Array) -> Array:
-        found = column[first[0] :] == np.repeat(extreme, lengths)
-        return np.minimum.reduceat(np.where(found, rows, column.size), first - first[0])
+        at_extreme = column[first[0] :] == np.repeat(extreme, lengths)
+        return np.minimum.reduceat(np.where(at_extreme, rows, column.size), first - first[0])
 
     rising = place(low) <= place(high)
     return np.column_stack([np.where(rising, low, high), np.where(rising, high, low)]).ravel()
@@ -346,13 +346,13 @@ def _add_line(blocks: list[dict[str, Any]], line: str) -> None:
     last: dict[str, Any] = blocks[-1] if blocks else {"kind": "space"}
     if not line:
         blocks.append({"kind": "space"})
-    elif found := _HEADING.match(line):
-        blocks.append({"kind": "heading" if len(found[1]) < 3 else "subheading", "text": found[2]})
-    elif found := _ITEM.match(line):
+    elif heading := _HEADING.match(line):
+        blocks.append({"kind": "heading" if len(heading[1]) < 3 else "subheading", "text": heading[2]})
+    elif heading := _ITEM.match(line):
         if last["kind"] == "list":
-            last["items"].append(found[1])
+            last["items"].append(heading[1])
         else:
-            blocks.append({"kind": "list", "items": [found[1]]})
+            blocks.append({"kind": "list", "items": [heading[1]]})
     elif last["kind"] == "paragraph":
         last["text"] += f" {line}"
     elif last["kind"] == "list":

@@ -119,15 +119,15 @@ _SIZES = ("size", "radius", "length")
 
 def read_looks(body: Plain, meshes: MeshStore) -> tuple[list[Plain], list[str]]:
     """Looks of a body's description, and a sentence for each that cannot be drawn."""
-    found, sentences = [], []
+    looks, sentences = [], []
     for look in body.get("looks") or []:
         try:
-            found.append(_look(look, meshes))
+            looks.append(_look(look, meshes))
         except (OSError, ValueError) as error:
             sentences.append(
                 f"the visual '{look['name']}' of '{body['name']}' cannot be drawn: {look['file']}: {error}"
             )
-    return found, sentences
+    return looks, sentences
 
 
 def _look(look: Plain, meshes: MeshStore) -> Plain:
@@ -150,8 +150,8 @@ _SIDES = ("touching", "against")
 def read_surfaces(machine: Plain, points: list[str]) -> list[Plain]:
     """Each surface once, on its named point; balls without a radius are points and drawn as such."""
     contacts = machine.get("contacts") or []
-    found = [_surface(contact[side]) for contact in contacts for side in _SIDES]
-    shown = [surface for surface in found if surface is not None and surface["point"] in points]
+    surfaces = [_surface(contact[side]) for contact in contacts for side in _SIDES]
+    shown = [surface for surface in surfaces if surface is not None and surface["point"] in points]
     return [surface for k, surface in enumerate(shown) if surface not in shown[:k]]
 
 
@@ -255,8 +255,8 @@ def read_geometry(description: Plain, numbers: Plain, meshes: MeshStore) -> tupl
 def find_mechanism(description: Plain) -> Plain | None:
     """The mechanism a scenario's description holds, if it holds one."""
     machine = description.get("machine")
-    found = machine.get("mechanism") if isinstance(machine, dict) else None
-    return found if isinstance(found, dict) else None
+    mechanism = machine.get("mechanism") if isinstance(machine, dict) else None
+    return mechanism if isinstance(mechanism, dict) else None
 
 
 def _geometry(mechanism: Plain, description: Plain, numbers: Plain, meshes: MeshStore) -> Plain:
@@ -306,15 +306,15 @@ def _joint(joint: Plain, shapes: Plain, numbers: Plain) -> list[Plain]:
     motions = [(str(name), str(kind), _triple(axis)) for name, kind, axis in described]
     between = [f"{names['child']} {k}" for k in range(1, len(motions))]
     pitch = _number(numbers, f"{names['name']}.pitch", joint.get("pitch", 0.0))
-    found = []
+    axes = []
     for (name, kind, axis), parent, child in zip(
         motions, [names["parent"], *between], [*between, names["child"]], strict=True
     ):
         # Slides of a body that moves freely stand for no guides.
         plain = {"name": name, "kind": kind, "parent": parent, "child": child, "axis": axis, "pitch": pitch}
-        found.append(plain | place | carrier | ({"bare": True} if names["kind"] in ("free", "planar") else {}))
+        axes.append(plain | place | carrier | ({"bare": True} if names["kind"] in ("free", "planar") else {}))
         place, carrier = {"origin": list(_ORIGIN), "rotation": [list(row) for row in _IDENTITY]}, {}
-    return found
+    return axes
 
 
 def _point(point: Plain, shapes: Plain, joints: list[Plain], numbers: Plain) -> Plain:

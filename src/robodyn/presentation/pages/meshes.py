@@ -141,8 +141,8 @@ def decimate(mesh: Mesh, cell: float) -> Mesh:
 def _clusters(mesh: Mesh, cell: float) -> tuple[Array, int]:
     """The cell that each corner is in, and how many cells there are."""
     steps = np.floor((mesh.corners - mesh.corners.min(axis=0)) / cell).astype(np.int64)
-    found, index = np.unique(steps @ (1, 1 << 20, 1 << 40), return_inverse=True)
-    return index.ravel(), len(found)
+    clusters, index = np.unique(steps @ (1, 1 << 20, 1 << 40), return_inverse=True)
+    return index.ravel(), len(clusters)
 
 
 def _towards_planes(mesh: Mesh, cluster: Array, mean: Array) -> Array:
@@ -218,9 +218,9 @@ class MeshStore:
         """
         key = path, tuple(scale)
         if key not in self._numbers:
-            found = read_meshes(path, scale)
-            self._numbers[key] = list(range(len(self.meshes), len(self.meshes) + len(found)))
-            self.meshes += found
+            meshes = read_meshes(path, scale)
+            self._numbers[key] = list(range(len(self.meshes), len(self.meshes) + len(meshes)))
+            self.meshes += meshes
         return self._numbers[key]
 
     def encode(self, budget: float) -> Plain:

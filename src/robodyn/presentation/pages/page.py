@@ -295,8 +295,8 @@ def make_view(
     if machine is None:
         raise ValueError(problem)
     closures, left = read_closures(description, machine)
-    said = [*notes, *find_undrawn(machine), *([LOOSE.format(", ".join(left))] if left else [])]
-    data = {"runs": [make_still(machine, start)], "sliders": _sliders(description, start), "notes": said}
+    sentences = [*notes, *find_undrawn(machine), *([LOOSE.format(", ".join(left))] if left else [])]
+    data = {"runs": [make_still(machine, start)], "sliders": _sliders(description, start), "notes": sentences}
     data["closures"] = closures
     return assemble_page(
         "view.html", _VIEW_SCRIPTS, str(description.get("name") or ""), data | meshes.encode(mesh_budget)
@@ -324,12 +324,12 @@ def make_still(machine: Plain, start: Mapping[str, float]) -> Plain:
 def _sliders(description: Plain, start: Mapping[str, float]) -> list[Plain]:
     """What can be moved: each motion along or about an axis, with its range, and each ball."""
     mechanism = find_mechanism(description) or {}
-    found = []
+    sliders = []
     for joint in mechanism["joints"]:
         for name, kind, *_ in joint.get("motions") or [[joint["name"], joint["kind"]]]:
             if kind != "fixed":
-                found.append(_slider(str(name), str(kind), joint, start))
-    return found
+                sliders.append(_slider(str(name), str(kind), joint, start))
+    return sliders
 
 
 def _slider(name: str, kind: str, joint: Plain, start: Mapping[str, float]) -> Plain:

@@ -69,9 +69,9 @@ def describe_circle(test: CircleTest) -> str:
 @shows
 def show_circles(circles: CircleTests) -> Display:
     """Radial and circular deviation and quadrant peaks of each test, and the hysteresis of two."""
-    said = [describe_circle(test) for test in circles.tests]
+    sentences = [describe_circle(test) for test in circles.tests]
     picture = DisplayFigure("Radial deviation", lambda: draw_circle(circles.tests))
-    return Display("Circular test by ISO 230-4", (*said, circle_table(circles), picture))
+    return Display("Circular test by ISO 230-4", (*sentences, circle_table(circles), picture))
 
 
 def circle_table(circles: CircleTests) -> Table:
@@ -191,11 +191,11 @@ def circle_sheet(circles: CircleTests) -> TestSheet:
 
 def by_symbol(sheet: Sheet) -> dict[str, list[SheetFigure]]:
     """Figures of poses: symbol -> that of each pose."""
-    found: dict[str, list[SheetFigure]] = {}
+    figures: dict[str, list[SheetFigure]] = {}
     for figure in sheet.figures:
         if figure.pose:
-            found.setdefault(figure.symbol, []).append(figure)
-    return found
+            figures.setdefault(figure.symbol, []).append(figure)
+    return figures
 
 
 def _worst(figures: list[SheetFigure]) -> SheetFigure:

@@ -302,10 +302,10 @@ def show_ranking(ranking: Ranking) -> Display:
         scaled = [None if effect is None else effect / unit.size for effect in pair]
         rows.append((row.parameter, row.parameter_value, row.unit, *scaled))
     heads = ("parameter", "value", "unit", *(with_unit(how, unit.name) for how in ("exact per %", "finite per %")))
-    said = f"{ranking.measure} of {ranking.of}: {show_quantity(ranking.rows[0].value, ranking.unit, 6)}"
+    sentence = f"{ranking.measure} of {ranking.of}: {show_quantity(ranking.rows[0].value, ranking.unit, 6)}"
     picture = DisplayFigure("Effects of the parameters", lambda: draw_tornado(ranking.rows, unit=ranking.unit))
     reason = (f"finite differences instead of exact derivatives: {ranking.reason}",) if ranking.reason else ()
-    parts = (said, Table(heads, rows, ("", ".6g", "", "+.5g", "+.5g"), by_row=("value",)), picture)
+    parts = (sentence, Table(heads, rows, ("", ".6g", "", "+.5g", "+.5g"), by_row=("value",)), picture)
     return Display("Sensitivity", parts, notes=(*reason, *ranking.notes))
 
 

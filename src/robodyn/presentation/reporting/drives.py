@@ -27,14 +27,14 @@ MOST_CURVES = 12
 """Drives whose curves are told apart; more of them are points."""
 
 
-def draw_drives(found: DriveComparison) -> Figure:
+def draw_drives(comparison: DriveComparison) -> Figure:
     """A figure of torque over speed: what each drive can give for a moment, dashed what it gives without end.
 
     Of many drives it shows peak torque over no-load speed.
     """
     figure, axes = panel_figure(1)
     ax = axes[0]
-    turning = [drive for drive in found.drives if drive.get("no_load_speed") is not None]
+    turning = [drive for drive in comparison.drives if drive.get("no_load_speed") is not None]
     if len(turning) > MOST_CURVES:
         families = sorted({drive.actuator.family for drive in turning})
         for drive in turning:
@@ -64,11 +64,11 @@ def draw_drives(found: DriveComparison) -> Figure:
 plot_drives = into_file(draw_drives)
 
 
-def draw_endurance(found: Endurance) -> Figure:
+def draw_endurance(endurance: Endurance) -> Figure:
     """A figure of the time to trip over the load: a dot is what is asked for, dotted what a drive holds for ever."""
     figure, axes = panel_figure(1)
     ax = axes[0]
-    for k, held in enumerate(found.drives):
+    for k, held in enumerate(endurance.drives):
         colour = COLOURS[k % len(COLOURS)]
         trips = [(one.torque, one.time / 60) for one in held.curve if math.isfinite(one.time)]
         ax.plot(*zip(*trips, strict=True), color=colour, label=held.name)
@@ -118,24 +118,24 @@ def _row(drive: NamedDrive) -> tuple[Any, ...]:
 
 
 @shows
-def show_drives(found: DriveComparison) -> Display:
+def show_drives(comparison: DriveComparison) -> Display:
     """All drives in lines, with their sources or side by side; of a single one, every number with its source."""
-    picture = DisplayFigure("plot", lambda: draw_drives(found))
-    table = Table(HEADS, [_row(drive) for drive in found.drives], most=200)
-    if len(found.drives) == 1 and not found.side_by_side:
-        drive = found.drives[0]
+    picture = DisplayFigure("plot", lambda: draw_drives(comparison))
+    table = Table(HEADS, [_row(drive) for drive in comparison.drives], most=200)
+    if len(comparison.drives) == 1 and not comparison.side_by_side:
+        drive = comparison.drives[0]
         numbers = [(key, f"{number.value:.5g}", number.source) for key, number in drive.numbers.items()]
         parts: list[Any] = [table, Table(("number", "value (SI)", "source"), numbers, most=200)]
         if models := drive.friction_models():
             parts.append(f"friction {', '.join(models)} identified by github.com/Rhoban/bam: dress it with one of them")
         return Display(f"Drive {drive.name}", (*parts, picture))
-    if not found.side_by_side:
+    if not comparison.side_by_side:
         rows = []
-        for drive in found.drives:
+        for drive in comparison.drives:
             rows.append((*_row(drive)[:LISTED], ", ".join(drive.friction_models()), drive.actuator.source))
         table = Table((*HEADS[:LISTED], "identified friction", "source"), rows, most=200)
     said = "~ estimated by a rule or only quoted: see robodyn drives NAME. For screws the units are N, N s/m and kg."
-    return Display(f"{len(found.drives)} drives", (table, said, picture))
+    return Display(f"{len(comparison.drives)} drives", (table, said, picture))
 
 
 def _celsius(temperature: float) -> str:
@@ -158,7 +158,7 @@ def _told(held: HeldDrive) -> tuple[Any, ...]:
 
 
 @shows
-def show_endurance(found: Endurance) -> Display:
+def show_endurance(endurance: Endurance) -> Display:
     """How long each drive holds, and the curve over the load."""
     heads = (
         "drive",
@@ -169,12 +169,12 @@ def show_endurance(found: Endurance) -> Display:
         "housing [°C]",
         "indefinitely up to [N m or N]",
     )
-    parts: list[Any] = [Table(heads, [_told(held) for held in found.drives])]
-    for held in found.drives:
+    parts: list[Any] = [Table(heads, [_told(held) for held in endurance.drives])]
+    for held in endurance.drives:
         if held.estimated:
             parts.append(f"{held.name}: {', '.join(held.estimated)} estimated, see robodyn drives {held.name}")
-    parts.append(DisplayFigure("plot", lambda: draw_endurance(found)))
-    return Display(f"Endurance of {found.name}", tuple(parts))
+    parts.append(DisplayFigure("plot", lambda: draw_endurance(endurance)))
+    return Display(f"Endurance of {endurance.name}", tuple(parts))
 
 
 def draw_arm(sheet: ArmSheet) -> Figure:

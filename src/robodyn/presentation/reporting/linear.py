@@ -43,14 +43,14 @@ _LABEL_PAD, _ZOOM, _SEEN = -12, 1.0, 0.01
 _MEAN, _THERE, _BACK = "0.6", COLOURS[0], COLOURS[1]
 
 
-def draw_modes(found: ModeSet, *, modes: Sequence[Mode] | None = None) -> Figure:
+def draw_modes(mode_set: ModeSet, *, modes: Sequence[Mode] | None = None) -> Figure:
     """A figure with a panel a mode: the mean pose in grey, the shape in its two opposite phases.
 
     Args:
         modes: which ones, from those found; without them the slowest that oscillate and move the mechanism.
     """
-    modes = [mode for mode in found.moving if mode.displaced is not None][:MOST_MODES] if modes is None else modes
-    if found.skeleton is None or found.mean is None or any(mode.displaced is None for mode in modes):
+    modes = [mode for mode in mode_set.moving if mode.displaced is not None][:MOST_MODES] if modes is None else modes
+    if mode_set.skeleton is None or mode_set.mean is None or any(mode.displaced is None for mode in modes):
         raise ValueError("the mode shapes cannot be drawn in 3-D: this system has no mechanism")
     if not modes:
         raise ValueError("no mode oscillates and moves the mechanism")
@@ -59,14 +59,14 @@ def draw_modes(found: ModeSet, *, modes: Sequence[Mode] | None = None) -> Figure
     columns = min(3, len(modes))
     rows = -(-len(modes) // columns)
     shown = [
-        found.mean,
+        mode_set.mean,
         *(end for mode in modes if mode.displaced for end in (mode.displaced.there, mode.displaced.back)),
     ]
     space = fit_space(np.vstack(shown).T)
     figure = empty_figure(_PANEL * columns, _HEAD + _panel_height(space) * rows)
     for k, mode in enumerate(modes):
         ax = figure.add_subplot(rows, columns, k + 1, projection="3d")
-        _draw_mode(ax, found, mode, space)
+        _draw_mode(ax, mode_set, mode, space)
     legend_above(figure, _legend(), "Mode shapes, amplitudes exaggerated")
     return figure
 
@@ -80,12 +80,12 @@ def _panel_height(space: Space) -> float:
     return float(_PANEL * (0.6 + 0.4 * edges[1] / edges[2]))
 
 
-def _draw_mode(ax: Axes3D, found: ModeSet, mode: Mode, space: Space) -> None:
+def _draw_mode(ax: Axes3D, mode_set: ModeSet, mode: Mode, space: Space) -> None:
     assert mode.displaced is not None
-    assert found.mean is not None
-    poses = (("mean", found.mean, _MEAN, 3.0), ("there", mode.displaced.there, _THERE, 1.4))
+    assert mode_set.mean is not None
+    poses = (("mean", mode_set.mean, _MEAN, 3.0), ("there", mode.displaced.there, _THERE, 1.4))
     for name, points, colour, width in (*poses, ("back", mode.displaced.back, _BACK, 1.4)):
-        _draw_pose(ax, found, space.factor * points, colour, width, name)
+        _draw_pose(ax, mode_set, space.factor * points, colour, width, name)
     space.apply(ax)
     ax.set_box_aspect(space.high - space.low, zoom=_ZOOM)
     for axis, name in zip((ax.xaxis, ax.yaxis, ax.zaxis), "xyz", strict=True):
@@ -93,16 +93,16 @@ def _draw_mode(ax: Axes3D, found: ModeSet, mode: Mode, space: Space) -> None:
         axis.set_label_text(name)
         axis.labelpad = _LABEL_PAD
         axis._axinfo["grid"]["color"] = "0.88"
-    moved = np.abs(mode.displaced.there - found.mean).max() * space.factor
+    moved = np.abs(mode.displaced.there - mode_set.mean).max() * space.factor
     unseen = moved < _SEEN * float(np.max(space.high - space.low))
     ax.set_title(describe_mode(mode) + (", rotating in place" if unseen else ""), fontsize="small", y=1.02)
 
 
-def _draw_pose(ax: Axes3D, found: ModeSet, points: Array, colour: str, width: float, name: str) -> None:
-    assert found.skeleton is not None
+def _draw_pose(ax: Axes3D, mode_set: ModeSet, points: Array, colour: str, width: float, name: str) -> None:
+    assert mode_set.skeleton is not None
     # One line of all edges, lifted between them.
-    gaps = np.full((len(found.skeleton.edges), 1, 3), np.nan)
-    lines = np.concatenate([points[found.skeleton.edges], gaps], axis=1).reshape(-1, 3)
+    gaps = np.full((len(mode_set.skeleton.edges), 1, 3), np.nan)
+    lines = np.concatenate([points[mode_set.skeleton.edges], gaps], axis=1).reshape(-1, 3)
     ax.plot(*lines.T, color=colour, linewidth=width, marker="o", markersize=width + 1, gid=name)
 
 
@@ -196,7 +196,7 @@ def _poles(what: LinearModel | ModeSet) -> Array:
 
 
 def draw_pole_path(
-    found: PolePath, *, label: str | None = None, factor: float = 1.0, within: float | None = None
+    pole_path: PolePath, *, label: str | None = None, factor: float = 1.0, within: float | None = None
 ) -> Figure:
     """A figure of the complex plane with a line for each pole, coloured by the value along the path.
 
@@ -206,15 +206,15 @@ def draw_pole_path(
     """
     figure = empty_figure(_WIDTH + 1.0, _HEIGHT)
     ax = figure.add_subplot()
-    shade = np.repeat(factor * found.values[:, None], found.poles.shape[1], axis=1)
-    for k, branch in enumerate(found.poles.T):
+    shade = np.repeat(factor * pole_path.values[:, None], pole_path.poles.shape[1], axis=1)
+    for k, branch in enumerate(pole_path.poles.T):
         near = branch if within is None else np.where(np.abs(branch) <= within, branch, complex(np.nan, np.nan))
         ax.plot(near.real, near.imag, color="0.75", linewidth=0.8, zorder=1, gid=f"branch {k + 1}")
-    poles, values = found.poles.ravel(), shade.ravel()
+    poles, values = pole_path.poles.ravel(), shade.ravel()
     keep = np.isfinite(poles.real) & (np.abs(poles) <= (np.inf if within is None else within))
     dots = ax.scatter(poles.real[keep], poles.imag[keep], c=values[keep], cmap=_PATH_COLOURS, s=14, zorder=2)
     dots.set_gid("poles")
-    figure.colorbar(dots, ax=ax, label=label or ", ".join(found.along))
+    figure.colorbar(dots, ax=ax, label=label or ", ".join(pole_path.along))
     _finish_plane(ax)
     return figure
 
@@ -379,10 +379,10 @@ def _mark_step(ax: Axes, step: StepResponse, within: float, colour: str) -> str:
         at = np.array([time for time in times if np.isfinite(time)])
         values = step.start + height * step.share(at)
         ax.plot(step.at + at, values, linestyle="none", color=colour, markersize=6, gid=name, **look)
-    said = [f"overshoot {100 * step.overshoot:.3g} %" if overshoots else "no overshoot"]
+    figures = [f"overshoot {100 * step.overshoot:.3g} %" if overshoots else "no overshoot"]
     for what, time in (("rise", rise), ("settled in", settled)):
-        said += [f"{what} {show_quantity(time, 's', 3)}"] if np.isfinite(time) else []
-    return ", ".join(said)
+        figures += [f"{what} {show_quantity(time, 's', 3)}"] if np.isfinite(time) else []
+    return ", ".join(figures)
 
 
 # Bode and Nyquist plots of loops: how strong is a sampled loop over frequency, how near does it come to -1?
@@ -430,8 +430,8 @@ def _describe_margins(row: LoopFigures) -> str:
     if not row.margins.stable:
         return "unstable"
     gain, phase = 20 * np.log10(row.margins.gain_to), row.margins.phase
-    said = [f"{size:.3g} {unit}" for size, unit in ((gain, "dB"), (phase, "deg")) if np.isfinite(size)]
-    return ", ".join(said) or "no limit"
+    margins = [f"{size:.3g} {unit}" for size, unit in ((gain, "dB"), (phase, "deg")) if np.isfinite(size)]
+    return ", ".join(margins) or "no limit"
 
 
 def _show_crossings(axes: Sequence[Axes], rows: Sequence[LoopFigures]) -> None:

@@ -30,7 +30,7 @@ _WIDTH, _HEIGHT = 7.4, 5.6
 _LEVELS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
 
 
-def draw_workspace(found: WorkspaceMap) -> Figure:
+def draw_workspace(workspace: WorkspaceMap) -> Figure:
     """A figure of the plane in which a map's grid lies: filled where it can be reached, darker the better conditioned.
 
     The colour is the condition number of the Jacobian from motors to point, 1 where it moves alike in all directions.
@@ -40,19 +40,23 @@ def draw_workspace(found: WorkspaceMap) -> Figure:
     """
     from matplotlib.colors import BoundaryNorm
 
-    first, second = _plane(found)
+    first, second = _plane(workspace)
     figure = empty_figure(_WIDTH, _HEIGHT)
     ax = figure.add_subplot()
-    values = np.ma.masked_invalid(found.condition.squeeze())
+    values = np.ma.masked_invalid(workspace.condition.squeeze())
     look: dict[str, Any] = {"cmap": "viridis_r", "norm": BoundaryNorm(_LEVELS, 256, extend="max"), "shading": "nearest"}
-    filled = ax.pcolormesh(found.values[first], found.values[second], values.T, rasterized=True, **look)
+    filled = ax.pcolormesh(workspace.values[first], workspace.values[second], values.T, rasterized=True, **look)
     filled.set_gid("condition")
     figure.colorbar(filled, ax=ax, label="condition number of the Jacobian", extend="max", format="%g")
     ax.contour(
-        found.values[first], found.values[second], found.reachable.squeeze().T.astype(float), [0.5], colors="black"
+        workspace.values[first],
+        workspace.values[second],
+        workspace.reachable.squeeze().T.astype(float),
+        [0.5],
+        colors="black",
     )
-    ax.set_xlabel(f"{found.point} {found.axes[first]} [m]")
-    finish_axes(ax, f"{found.point} {found.axes[second]} [m]")
+    ax.set_xlabel(f"{workspace.point} {workspace.axes[first]} [m]")
+    finish_axes(ax, f"{workspace.point} {workspace.axes[second]} [m]")
     ax.set_aspect("equal")
     return figure
 
@@ -60,10 +64,10 @@ def draw_workspace(found: WorkspaceMap) -> Figure:
 plot_workspace = into_file(draw_workspace)
 
 
-def _plane(found: WorkspaceMap) -> tuple[int, int]:
+def _plane(workspace: WorkspaceMap) -> tuple[int, int]:
     """The two axes that have more than one value."""
-    wide = [k for k, column in enumerate(found.values) if len(column) > 1]
-    if len(wide) != 2 or any(len(found.values[k]) != 1 for k in range(len(found.values)) if k not in wide):
+    wide = [k for k, column in enumerate(workspace.values) if len(column) > 1]
+    if len(wide) != 2 or any(len(workspace.values[k]) != 1 for k in range(len(workspace.values)) if k not in wide):
         raise ValueError(f"only a plane can be drawn, this grid has {len(wide)} axes: give one value for each other")
     return wide[0], wide[1]
 
@@ -71,42 +75,42 @@ def _plane(found: WorkspaceMap) -> tuple[int, int]:
 # Parallel joint: which torques and errors has it over its angles?
 
 
-def draw_parallel_joint(found: ParallelJoint) -> Figure:
+def draw_parallel_joint(joint: ParallelJoint) -> Figure:
     """A figure of each angle's largest torque over the stand-in's, and of what its constant map and rotors get wrong:
     curves of one angle, maps of two.
 
     Raises:
         ValueError: where there are more than two angles.
     """
-    if len(found.angles) > 2:
-        raise ValueError(f"only one or two angles can be drawn, here are {len(found.angles)}")
+    if len(joint.angles) > 2:
+        raise ValueError(f"only one or two angles can be drawn, here are {len(joint.angles)}")
     panels = [
-        (f"torque of {name} over the stand-in's", found.torque_ratios[..., k], "viridis")
-        for k, name in enumerate(found.angles)
+        (f"torque of {name} over the stand-in's", joint.torque_ratios[..., k], "viridis")
+        for k, name in enumerate(joint.angles)
     ]
-    error = np.degrees(np.max(np.abs(found.angle_errors), axis=-1))
+    error = np.degrees(np.max(np.abs(joint.angle_errors), axis=-1))
     panels += [
         ("error of the stand-in's angles [deg]", error, "magma_r"),
-        ("error of its rotors, coupling included, over them", found.rotor_errors, "magma_r"),
+        ("error of its rotors, coupling included, over them", joint.rotor_errors, "magma_r"),
     ]
-    degrees = [np.degrees(column) for column in found.values]
-    if len(found.angles) == 1:
+    degrees = [np.degrees(column) for column in joint.values]
+    if len(joint.angles) == 1:
         figure, axes = panel_figure(len(panels))
         for ax, (label, values, _) in zip(axes, panels, strict=True):
             ax.plot(degrees[0], values, color=COLOURS[0])
             finish_axes(ax, label)
-        label_bottom(axes, f"{found.angles[0]} [deg]")
+        label_bottom(axes, f"{joint.angles[0]} [deg]")
         return figure
     figure = empty_figure(2 * _HEIGHT, 1.6 * _HEIGHT)
-    home = np.degrees(found.stand_in.at)
+    home = np.degrees(joint.stand_in.at)
     for ax, (label, values, colours) in zip(figure.subplots(2, 2).ravel(), panels, strict=True):
         shown = np.ma.masked_invalid(values.T)
         filled = ax.pcolormesh(*degrees, shown, cmap=colours, shading="nearest", rasterized=True)
         figure.colorbar(filled, ax=ax, format="%g")
         ax.plot(*home, "+", color="black")
         ax.set_title(label, fontsize="medium")
-        ax.set_xlabel(f"{found.angles[0]} [deg]")
-        finish_axes(ax, f"{found.angles[1]} [deg]")
+        ax.set_xlabel(f"{joint.angles[0]} [deg]")
+        finish_axes(ax, f"{joint.angles[1]} [deg]")
     return figure
 
 
@@ -114,11 +118,11 @@ plot_parallel_joint = into_file(draw_parallel_joint)
 
 
 @shows
-def show_parallel_joint(found: ParallelJoint) -> Display:
+def show_parallel_joint(joint: ParallelJoint) -> Display:
     """The torque map where the stand-in is taken, the stand-in, and how far it holds."""
-    figures, stand_in = found.figures, found.stand_in
-    place = ", ".join(f"{name} {np.degrees(y):.4g}" for name, y in zip(found.angles, stand_in.at, strict=True))
-    rates = [(name, *(figures[name].motor_rates[motor] for motor in found.motors)) for name in found.angles]
+    figures, stand_in = joint.figures, joint.stand_in
+    place = ", ".join(f"{name} {np.degrees(y):.4g}" for name, y in zip(joint.angles, stand_in.at, strict=True))
+    rates = [(name, *(figures[name].motor_rates[motor] for motor in joint.motors)) for name in joint.angles]
     heads = ("angle", "from [deg]", "to [deg]", "torque [N m]", "speed [rad/s]", "rotor [kg m^2]")
     ends = [
         (name, np.degrees(one.lower), np.degrees(one.upper), one.torque, one.speed, one.rotor)
@@ -130,24 +134,24 @@ def show_parallel_joint(found: ParallelJoint) -> Display:
     ]
     parts: list[Part] = [
         f"at {place} deg: motor speed per angle rate, which is also torque about the angle per motor torque",
-        Table(("angle", *found.motors), rates),
+        Table(("angle", *joint.motors), rates),
         "serial stand-in there, one angle at a time:",
         Table(heads, ends),
         f"of these torques {100 * stand_in.together:.3g} % can act at once; of the box of the ranges "
         f"{100 * stand_in.there:.3g} % can be reached",
         "over the reachable range, in % of the stand-in's torque, with the error of motors that follow its map:",
         Table(("angle", "least torque [%]", "largest torque [%]", "angle error [deg]"), held),
-        DisplayFigure("Torques and errors over the angles", lambda: draw_parallel_joint(found), "plot"),
+        DisplayFigure("Torques and errors over the angles", lambda: draw_parallel_joint(joint), "plot"),
     ]
     said: list[Part] = []
-    if np.isfinite(found.coupling):
+    if np.isfinite(joint.coupling):
         said.append(
-            f"rotors couple the angles by up to {100 * found.coupling:.3g} % of the geometric mean of their inertias"
+            f"rotors couple the angles by up to {100 * joint.coupling:.3g} % of the geometric mean of their inertias"
         )
-    if np.isfinite(found.rotor_error):
-        said.append(f"the stand-in's rotors are wrong by up to {100 * found.rotor_error:.3g} %, coupling included")
+    if np.isfinite(joint.rotor_error):
+        said.append(f"the stand-in's rotors are wrong by up to {100 * joint.rotor_error:.3g} %, coupling included")
     parts[-1:-1] = said
-    return Display(f"Parallel joint {' and '.join(found.angles)}", parts)
+    return Display(f"Parallel joint {' and '.join(joint.angles)}", parts)
 
 
 # Fast-path plot: how fast is a path gone along in the least time, and which share of the limits does it use?
@@ -214,8 +218,8 @@ def show_balance(sheet: BalanceSheet) -> Display:
     """Where every element and attribute of a robot file went."""
     rows = [(entry.line, entry.path, entry.value, entry.column, entry.note) for entry in sheet.entries]
     heads = ("line", "element or attribute", "value", "column", "how, or why not")
-    said = f"{sheet.source}: {len(rows)} elements and attributes, each in one column."
-    return Display(f"Balance sheet of {sheet.source}", (said, Table(heads, rows, kinds=3)), text=sheet.text())
+    sentence = f"{sheet.source}: {len(rows)} elements and attributes, each in one column."
+    return Display(f"Balance sheet of {sheet.source}", (sentence, Table(heads, rows, kinds=3)), text=sheet.text())
 
 
 @shows
@@ -238,12 +242,13 @@ def show_fast_move(move: FastMove) -> Display:
     """The same, the fastest trapezoid beside it, and the largest share of any limit."""
     begin, rival = float(move.time[0]), move.trapezoid_end
     longer = 100 * ((rival - begin) / (move.duration - begin) - 1)
-    said = (
+    comparison = (
         f"the fastest trapezoid within the same limits ends at {rival:.4g} s, {longer:.3g} % longer; "
         f"the highest use of any limit is {100 * move.greatest_use:.4g} %"
     )
     return Display(
-        "Fast move", (*show_move(move).parts, said, DisplayFigure("Speed and efforts", lambda: draw_fast_move(move)))
+        "Fast move",
+        (*show_move(move).parts, comparison, DisplayFigure("Speed and efforts", lambda: draw_fast_move(move))),
     )
 
 

@@ -70,24 +70,26 @@ def _draw_signal(axes: Sequence[Axes], time: Array, recording: FittedRecording, 
     _draw_residuals(below, time, recording.residuals[:, column], signal.noise)
 
 
-def draw_identification(found: Identification) -> Figure:
+def draw_identification(identification: Identification) -> Figure:
     """A figure over rows: for each joint measured and predicted force, and what is left; held-out rows are shaded."""
-    units = {p.joint: p.unit for p in found.predictions}
-    joints = [joint for joint in found.joints if joint in units]
+    units = {p.joint: p.unit for p in identification.predictions}
+    joints = [joint for joint in identification.joints if joint in units]
     figure, axes = panel_figure(2 * len(joints))
-    rows = np.arange(len(found.time)) / found.rate
+    rows = np.arange(len(identification.time)) / identification.rate
     for k, joint in enumerate(joints):
-        column = found.joints.index(joint)
-        measured, predicted = found.measured[:, column], found.predicted[:, column]
+        column = identification.joints.index(joint)
+        measured, predicted = identification.measured[:, column], identification.predicted[:, column]
         above, below = axes[2 * k : 2 * k + 2]
         above.plot(rows, measured, gid="measured", **_dots())
         seen = np.where(np.isfinite(measured), predicted, np.nan)
         above.plot(rows, seen, color=COLOURS[1], linewidth=LINE_WIDTH, gid="predicted")
         finish_axes(above, joint, units[joint])
-        _draw_residuals(below, rows, measured - predicted, found.noise[joint])
+        _draw_residuals(below, rows, measured - predicted, identification.noise[joint])
         finish_axes(below, "residual", units[joint])
         for ax in (above, below):
-            ax.fill_between(rows, 0, 1, where=found.fitted == 0, transform=ax.get_xaxis_transform(), color="0.95")
+            ax.fill_between(
+                rows, 0, 1, where=identification.fitted == 0, transform=ax.get_xaxis_transform(), color="0.95"
+            )
     label_bottom(axes, "time of the rows", "s")
     figure.align_ylabels(axes)
     legend_above(figure, _entries("predicted"))
@@ -132,10 +134,10 @@ def draw_residual_tests(tests: tuple[ResidualTest, ...]) -> Figure:
 # Displays.
 
 
-def _estimate(p: IntervalEstimate, told: bool, otherwise: str) -> tuple[Any, ...]:
+def _estimate(p: IntervalEstimate, identifiable: bool, otherwise: str) -> tuple[Any, ...]:
     """A row of estimates in the unit that suits them: value, interval or what is said instead of it, value given."""
     unit = choose_unit(p.unit, max(abs(p.value), abs(p.given)))
-    interval = f"{unit.scale(p.lower, 5)} .. {unit.scale(p.upper, 5)}" if told else otherwise
+    interval = f"{unit.scale(p.lower, 5)} .. {unit.scale(p.upper, 5)}" if identifiable else otherwise
     return p.name, p.value / unit.size, interval, p.given / unit.size, unit.name
 
 
@@ -150,9 +152,12 @@ def show_fit(fit: Fit) -> Display:
         for i, p in enumerate(fit.parameters):
             rows.append((p.name, *(float(fit.correlation[i, j]) if j <= i else "" for j in range(n))))
         parts += ["", Table(("correlation", *[""] * n), rows, "+.3f")]
-    met = [(s.name, s.rms, s.noise, s.r_squared, s.samples, s.unit) for s in fit.signals]
+    agreement = [(s.name, s.rms, s.noise, s.r_squared, s.samples, s.unit) for s in fit.signals]
     digits = ("", ".5g", ".5g", ".8f", "", "")
-    parts += ["", Table(("signal", "rms", "noise", "R²", "samples", "unit"), met, digits, by_row=("rms", "noise"))]
+    parts += [
+        "",
+        Table(("signal", "rms", "noise", "R²", "samples", "unit"), agreement, digits, by_row=("rms", "noise")),
+    ]
     proofs = []
     for recording in fit.recordings:
         label = f"{recording.label}: " if len(fit.recordings) > 1 else ""
@@ -175,29 +180,30 @@ STRONG, MOST_PAIRS = 0.9, 30
 
 
 @shows
-def show_identification(found: Identification) -> Display:
+def show_identification(identification: Identification) -> Display:
     """Base parameters with intervals and predictions of each joint; on pages what is left of the forces, too."""
-    base = [_estimate(p, p.identifiable, "not identifiable from these data") for p in found.base]
+    base = [_estimate(p, p.identifiable, "not identifiable from these data") for p in identification.base]
     joints = []
-    for joint in found.joints:
-        rows = {p.held_out: p for p in found.predictions if p.joint == joint}
+    for joint in identification.joints:
+        rows = {p.held_out: p for p in identification.predictions if p.joint == joint}
         if False in rows:
             own, other = rows[False], rows.get(True)
             held = (other.rms, other.percent) if other else (None, None)
             joints.append((joint, own.rms, own.percent, *held, own.unit))
-    heads = ("base parameter", "value", interval_heading(found.doubt), "given", "unit")
+    heads = ("base parameter", "value", interval_heading(identification.doubt), "given", "unit")
     errors, digits = ("fitted rms", "%", "held-out rms", "%"), ("", ".5g", ".2f", ".5g", ".2f", "")
     parts: list[Part] = [
         Table(heads, base, ".6g", most=200),
         "",
         Table(("joint", *errors, "unit"), joints, digits, by_row=(errors[0], errors[2])),
         "",
-        f"zero-phase low-pass at {found.cutoff:.4g} Hz, rows at {found.rate:.4g} Hz",
-        f"{len(found.base)} base parameters; physically possible bodies raise the sum of squares by {found.lost:.3g}",
-        *(f"warning: {warning}" for warning in found.warnings),
-        DisplayFigure("Measured and predicted forces", lambda: draw_identification(found)),
+        f"zero-phase low-pass at {identification.cutoff:.4g} Hz, rows at {identification.rate:.4g} Hz",
+        f"{len(identification.base)} base parameters; "
+        f"physically possible bodies raise the sum of squares by {identification.lost:.3g}",
+        *(f"warning: {warning}" for warning in identification.warnings),
+        DisplayFigure("Measured and predicted forces", lambda: draw_identification(identification)),
     ]
-    tests = check_residuals(found)
+    tests = check_residuals(identification)
     shares = [(t.joint, f"{100 * t.white:.0f} %", f"{100 * t.independent:.0f} %") for t in tests]
     more: list[Part] = [
         "Shaded rows took no part in the fit; the band around the residual is two standard deviations of the noise.",
@@ -206,14 +212,21 @@ def show_identification(found: Identification) -> Display:
         "independent after filtering. 95 % of white noise lies within the band.",
         DisplayFigure("Correlations of the residuals", lambda: draw_residual_tests(tests)),
     ]
-    pairs = [(i, j) for i, j in combinations(range(len(found.base)), 2) if abs(found.correlation[i, j]) > STRONG]
-    pairs.sort(key=lambda pair: -abs(found.correlation[pair]))
-    apart = [(found.base[i].name, found.base[j].name, float(found.correlation[i, j])) for i, j in pairs[:MOST_PAIRS]]
+    pairs = [
+        (i, j)
+        for i, j in combinations(range(len(identification.base)), 2)
+        if abs(identification.correlation[i, j]) > STRONG
+    ]
+    pairs.sort(key=lambda pair: -abs(identification.correlation[pair]))
+    apart = [
+        (identification.base[i].name, identification.base[j].name, float(identification.correlation[i, j]))
+        for i, j in pairs[:MOST_PAIRS]
+    ]
     if apart:
         more.append(Table(("", "and", "correlation"), apart, "+.3f", "Parameters the data cannot separate"))
-    numbers = list(found.numbers.items())
+    numbers = list(identification.numbers.items())
     more.append(Table(("number", "value"), numbers, ".6g", "New numbers: every body is physically possible", most=1000))
-    return Display("Identification by inverse dynamics", parts, values=found.numbers, more=more)
+    return Display("Identification by inverse dynamics", parts, values=identification.numbers, more=more)
 
 
 @shows
@@ -234,10 +247,10 @@ def show_law_comparison(comparison: LawComparison) -> Display:
     return Display("Comparison of laws", parts)
 
 
-def draw_validation(found: Validation) -> Figure:
+def draw_validation(validation: Validation) -> Figure:
     """A figure over the time ahead: for each signal the error of the model with its band, and of the baselines."""
-    figure, axes = panel_figure(len(found.growth))
-    for ax, (name, rows) in zip(axes, found.growth.items(), strict=True):
+    figure, axes = panel_figure(len(validation.growth))
+    for ax, (name, rows) in zip(axes, validation.growth.items(), strict=True):
         columns = ([getattr(row, key) for row in rows] for key in ("ahead", "line", "rms", "lower", "upper", "nominal"))
         ahead, line, rms, lower, upper, nominal = (np.array(column, float) for column in columns)
         ax.fill_between(ahead, lower, upper, color=COLOURS[1], alpha=0.2, linewidth=0)
@@ -254,21 +267,21 @@ def draw_validation(found: Validation) -> Figure:
     return figure
 
 
-def draw_free_run(found: Validation) -> Figure:
+def draw_free_run(validation: Validation) -> Figure:
     """A figure over time: each measured signal beside the free run's, and the difference."""
-    assert found.run is not None
-    assert found.measured is not None
-    names = [error.name for error in found.signals][:MOST_DRAWN]
+    assert validation.run is not None
+    assert validation.measured is not None
+    names = [error.name for error in validation.signals][:MOST_DRAWN]
     figure, axes = panel_figure(2 * len(names))
-    time = found.measured.time
-    reached = time <= found.run.time[-1]
+    time = validation.measured.time
+    reached = time <= validation.run.time[-1]
     for k, name in enumerate(names):
         above, below = axes[2 * k : 2 * k + 2]
-        measured, run = found.measured[name].values, found.run[name]
+        measured, run = validation.measured[name].values, validation.run[name]
         above.plot(time, measured, gid="measured", **_dots())
         above.plot(run.time, run.values, color=COLOURS[1], linewidth=LINE_WIDTH, gid="simulated")
         apart = measured[reached] - run(time[reached])
-        _draw_residuals(below, time[reached], apart, found.signals[k].rms)
+        _draw_residuals(below, time[reached], apart, validation.signals[k].rms)
         finish_axes(above, name, run.unit)
         finish_axes(below, "residual", run.unit)
     label_bottom(axes, "time", "s")
@@ -282,15 +295,15 @@ MOST_DRAWN = 6
 
 
 @shows
-def show_validation(found: Validation) -> Display:
+def show_validation(validation: Validation) -> Display:
     """Errors of predictions beside those of the baselines, and of efforts; nothing has to be read beside it."""
     parts: list[Part] = []
-    if found.inputs:
-        parts += [f"inputs as measured: {', '.join(found.inputs)}", ""]
-    if found.predictions:
-        with_nominal = any(p.nominal is not None for p in found.predictions)
+    if validation.inputs:
+        parts += [f"inputs as measured: {', '.join(validation.inputs)}", ""]
+    if validation.predictions:
+        with_nominal = any(p.nominal is not None for p in validation.predictions)
         rows: list[tuple[Any, ...]] = []
-        for p in found.predictions:
+        for p in validation.predictions:
             than = [f"{p.than_line} line", *([f"{p.than_nominal} nominal"] if with_nominal else [])]
             other = (p.nominal,) if with_nominal else ()
             rows.append((p.signal, p.kind, p.rms, p.lower, p.upper, p.percent, p.line, *other, ", ".join(than), p.unit))
@@ -303,20 +316,20 @@ def show_validation(found: Validation) -> Display:
             "from .. to: 95 % band of the rms; %: of the signal's own deviation; line: last value held or extrapolated"
         )
         parts += ["nominal: the numbers before"] if with_nominal else []
-    if found.signals:
-        errors = [(s.name, s.bias, s.largest, s.at_time, s.unit) for s in found.signals]
+    if validation.signals:
+        errors = [(s.name, s.bias, s.largest, s.at_time, s.unit) for s in validation.signals]
         heads = ("free run", "bias", "largest", "at [s]", "unit")
         table = Table(heads, errors, ("", ".3g", ".4g", ".4g", ""), by_row=("bias", "largest"))
         parts += [*([""] if parts else []), table]
-    if found.efforts:
-        efforts = [(e.joint, e.rms, e.percent, e.rows, e.unit) for e in found.efforts]
+    if validation.efforts:
+        efforts = [(e.joint, e.rms, e.percent, e.rows, e.unit) for e in validation.efforts]
         heads = ("effort by inverse dynamics", "rms", "%", "rows", "unit")
         parts += [*([""] if parts else []), Table(heads, efforts, ("", ".4g", ".2f", "", ""), by_row=("rms",))]
-    parts += [f"note: {note}" for note in found.notes]
-    if found.growth:
-        parts.append(DisplayFigure("How errors grow", lambda: draw_validation(found)))
-    if found.run is not None and found.signals:
-        parts.append(DisplayFigure("Measured and simulated", lambda: draw_free_run(found), "plot_run"))
+    parts += [f"note: {note}" for note in validation.notes]
+    if validation.growth:
+        parts.append(DisplayFigure("How errors grow", lambda: draw_validation(validation)))
+    if validation.run is not None and validation.signals:
+        parts.append(DisplayFigure("Measured and simulated", lambda: draw_free_run(validation), "plot_run"))
     return Display("Validation", parts)
 
 
@@ -407,25 +420,27 @@ def _signal_warnings(name: str, s: SignalQuality, unit: str) -> Iterator[str]:
 
 
 @shows
-def show_excitation(found: Excitation) -> Display:
+def show_excitation(excitation: Excitation) -> Display:
     """The motion of each joint, what it tells, and what it hardly tells."""
     from robodyn.analysis.identification.excitation import AxisSpline
 
-    spline = found.family.kind == "spline"
+    spline = excitation.family.kind == "spline"
     parts: list[Part] = [f"{'joint':<16} points" if spline else f"{'joint':<16} {'offset':>9}  sines; cosines"]
-    for axis in found.axes:
+    for axis in excitation.axes:
         if isinstance(axis, AxisSpline):
             parts.append(f"{axis.joint:<16} {_listed(axis.points)}")
         else:
             parts.append(f"{axis.joint:<16} {axis.offset:>9.4f}  {_listed(axis.sines)};  {_listed(axis.cosines)}")
-    before, after = found.information
+    before, after = excitation.information
     parts += ["", f"log det of the information: {before:.2f} for a random motion -> {after:.2f}"]
-    parts.append("used of limits: " + ", ".join(f"{name} {100 * use:.0f} %" for name, use in found.use.items()))
-    parts += [f"within {text}: {value:.4g} at the nearest" for text, value in found.workspace.items()]
-    if found.measured:
-        parts += [f"poorly identified even by this motion: {name}" for name in found.poorly_identified]
-    by = "the measured motions" if found.measured else "this motion"
-    parts += [f"poorly identified by {by}: {s.number}: {_would_tell(s, found.measured)}" for s in found.suggestions]
+    parts.append("used of limits: " + ", ".join(f"{name} {100 * use:.0f} %" for name, use in excitation.use.items()))
+    parts += [f"within {text}: {value:.4g} at the nearest" for text, value in excitation.workspace.items()]
+    if excitation.measured:
+        parts += [f"poorly identified even by this motion: {name}" for name in excitation.poorly_identified]
+    by = "the measured motions" if excitation.measured else "this motion"
+    parts += [
+        f"poorly identified by {by}: {s.number}: {_would_tell(s, excitation.measured)}" for s in excitation.suggestions
+    ]
     return Display("Exciting motion", parts)
 
 
@@ -435,8 +450,8 @@ def _listed(values: Sequence[float]) -> str:
 
 def _would_tell(s: Suggestion, measured: bool) -> str:
     if s.joints:
-        told = "" if s.then is None else f" to {100 * s.then:.0f} %"
-        return f"{' and '.join(s.joints)} moving alone would identify it{told}"
+        share = "" if s.then is None else f" to {100 * s.then:.0f} %"
+        return f"{' and '.join(s.joints)} moving alone would identify it{share}"
     longer = "" if measured or s.deviation is None else f"; {math.ceil(s.deviation**2)} periods or less noise would"
     return f"no period of one or two joints moving alone would identify it{longer}"
 
@@ -451,7 +466,7 @@ def show_tuning(tuning: Tuning) -> Display:
     change = f" ({100 * (tuning.after / tuning.before - 1):+.1f} %)" if tuning.before else ""
     of = f", {tuning.over} of {len(tuning.cases)} cases" if len(tuning.cases) > 1 else ""
     (before, after), unit = show_quantities([tuning.before, tuning.after], tuning.unit, 5)
-    said = f"{tuning.objective}{of}: {before} -> {after} {unit}".rstrip() + change
+    sentence = f"{tuning.objective}{of}: {before} -> {after} {unit}".rstrip() + change
     both = ("before", "after")
     gains = []
     for gain in tuning.gains:
@@ -459,7 +474,7 @@ def show_tuning(tuning: Tuning) -> Display:
         gains.append((gain.name, gain.before, gain.after, gain.unit, gain.per_percent, bound))
     of_measure = f" [{tuning.unit}]" if tuning.unit else ""
     heads = ("gain", *both, "unit", f"per % more{of_measure}", "")
-    parts: list[Part] = [said, "", Table(heads, gains, ("", ".5g", ".5g", "", "+.3g", ""), by_row=both)]
+    parts: list[Part] = [sentence, "", Table(heads, gains, ("", ".5g", ".5g", "", "+.3g", ""), by_row=both)]
     limits = []
     for limit in tuning.limits:
         price = limit.price if limit.active else None

@@ -357,17 +357,19 @@ def event_names(runs: Sequence[Run], span: Span) -> list[tuple[str, float]]:
     Where that is too many, each name stands once, with the number of its events; where even that is, none does.
     """
     close = _CLOSE * (span[1] - span[0])
-    found: dict[str, list[float]] = {}
+    times_by_name: dict[str, list[float]] = {}
     for event in sorted((e for run in runs for e in events_within(run, span)), key=lambda e: e.time):
-        times = found.setdefault(event.name, [])
+        times = times_by_name.setdefault(event.name, [])
         if not times or event.time - times[-1] > close:
             times.append(event.time)
-    if sum(map(len, found.values())) > _MOST_NAMES:
+    if sum(map(len, times_by_name.values())) > _MOST_NAMES:
         shown = [[event.name for event in events_within(run, span)] for run in runs]
-        counts = {name: max(names.count(name) for names in shown) for name in found}
-        once = [(f"{name} ({counts[name]} times)" if counts[name] > 1 else name, t[0]) for name, t in found.items()]
+        counts = {name: max(names.count(name) for names in shown) for name in times_by_name}
+        once = [
+            (f"{name} ({counts[name]} times)" if counts[name] > 1 else name, t[0]) for name, t in times_by_name.items()
+        ]
         return sorted(once, key=itemgetter(1)) if len(once) <= _MOST_NAMES else []
-    return sorted(((name, time) for name, times in found.items() for time in times), key=itemgetter(1))
+    return sorted(((name, time) for name, times in times_by_name.items() for time in times), key=itemgetter(1))
 
 
 def _note(ax: Axes, text: str, time: float) -> Annotation:

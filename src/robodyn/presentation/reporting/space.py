@@ -179,8 +179,8 @@ class ObstacleBox:
 
 def obstacles_of(runs: Sequence[Run]) -> list[ObstacleBox]:
     """The obstacles the scenarios of the runs describe, each once."""
-    found = [entry for run in runs for entry in run.provenance.description.get("obstacles") or ()]
-    boxes = [ObstacleBox(entry["name"], tuple(entry["center"]), tuple(entry["size"])) for entry in found]
+    obstacles = [entry for run in runs for entry in run.provenance.description.get("obstacles") or ()]
+    boxes = [ObstacleBox(entry["name"], tuple(entry["center"]), tuple(entry["size"])) for entry in obstacles]
     return list(dict.fromkeys(boxes))
 
 
@@ -290,8 +290,8 @@ def find_followed_path(run: Run) -> PathSignals | None:
         law, inputs = block.get("law"), block.get("inputs") or {}
         if block["name"] == DEVIATION and isinstance(law, dict) and law.get("type") == "PathDeviation":
             point = str(inputs["x"]).removesuffix(_COORDINATES[0])
-            found = PathSignals(point, str(inputs["s"]), f"{DEVIATION}.distance", law)
-            return found if {found.way, found.distance} <= set(run.names) else None
+            signals = PathSignals(point, str(inputs["s"]), f"{DEVIATION}.distance", law)
+            return signals if {signals.way, signals.distance} <= set(run.names) else None
     return None
 
 

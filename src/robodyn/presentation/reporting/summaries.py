@@ -44,11 +44,11 @@ def summarise(
     parts: list[Part] = [f"{run.provenance.scenario}: {run.outcome.sentence}"]
     if results:
         parts += ["", result_table(results)]
-    said: list[Part] = [f"warning: {sentence}" for sentence in run.warnings]
-    said += [f"limit: {passed.sentence}" for passed in run.passed_limits]
-    said += [*show_certificate(run.certificate).parts]
-    said += [*(run.errors.lines() if run.errors else []), *list_starts(run.found)]
-    parts += ["", *said] if said else []
+    sentences: list[Part] = [f"warning: {sentence}" for sentence in run.warnings]
+    sentences += [f"limit: {passed.sentence}" for passed in run.passed_limits]
+    sentences += [*show_certificate(run.certificate).parts]
+    sentences += [*(run.errors.lines() if run.errors else []), *list_starts(run.found)]
+    parts += ["", *sentences] if sentences else []
     if run.events:
         parts += ["", event_table(run.events)]
     if signals is not False and run.time.size:
@@ -155,13 +155,13 @@ def show_value(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def list_starts(found: Mapping[str, tuple[float, float]]) -> list[str]:
+def list_starts(starts: Mapping[str, tuple[float, float]]) -> list[str]:
     """Start values that were found and are not what was described, each beside it."""
     sizes: dict[str, float] = {}
-    for name, pair in found.items():
+    for name, pair in starts.items():
         sizes[quantity(name)] = max(sizes.get(quantity(name), 0.0), *map(abs, pair))
     lines = []
-    for name, (given, new) in found.items():
+    for name, (given, new) in starts.items():
         # Rounding moves what stays as it is, too.
         if abs(new - given) > ROUNDING * sizes[quantity(name)]:
             lines.append(f"start {name}: {show_number(given, 6)} described, {show_number(new, 6)} found")

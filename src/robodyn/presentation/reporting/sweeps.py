@@ -357,13 +357,13 @@ def _report_outcomes(ax: Any, table: SweepTable) -> None:
 
 def draw_influence(table: SweepTable, measure: str) -> Figure:
     """Which of the varied numbers decide a measure? Spearman's rank correlation of each with it, the largest on top."""
-    found = rank_influences(table, measure)[:MOST_INFLUENCES][::-1]
-    figure = empty_figure(_WIDTH, 1.2 + _BAR_HEIGHT * len(found))
+    influences = rank_influences(table, measure)[:MOST_INFLUENCES][::-1]
+    figure = empty_figure(_WIDTH, 1.2 + _BAR_HEIGHT * len(influences))
     ax = figure.subplots()
-    for place, (name, correlation) in enumerate(found):
+    for place, (name, correlation) in enumerate(influences):
         ax.barh(place, correlation, height=0.7, color=COLOURS[0 if correlation >= 0 else 1], gid=name)
     ax.axvline(0.0, color="0.3", linewidth=0.8)
-    ax.set_yticks(range(len(found)), [name for name, _ in found])
+    ax.set_yticks(range(len(influences)), [name for name, _ in influences])
     ax.set_xlim(-1.0, 1.0)
     ax.set_xlabel(f"rank correlation with {measure}")
     ax.spines[["top", "right"]].set_visible(False)
@@ -381,8 +381,8 @@ def rank_influences(table: SweepTable, measure: str) -> list[tuple[str, float]]:
     ranks = [rankdata(values[good]) for values in (*(table.inputs[name] for name in names), table[measure])]
     with np.errstate(invalid="ignore", divide="ignore"):
         last = np.atleast_2d(np.corrcoef(ranks))[-1, :-1] if good.sum() > 1 else np.zeros(len(names))
-    found = zip(names, np.nan_to_num(last).tolist(), strict=True)
-    return sorted(found, key=lambda row: -abs(row[1]))
+    correlations = zip(names, np.nan_to_num(last).tolist(), strict=True)
+    return sorted(correlations, key=lambda row: -abs(row[1]))
 
 
 def _finite(values: Array) -> Array:

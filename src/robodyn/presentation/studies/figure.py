@@ -127,10 +127,10 @@ class PublishedValue:
     @property
     def ok(self) -> bool | None:
         """Whether it comes out; None where it has no verdict. An input fails if the model does not have it."""
-        found = self.holds
-        if found is None and self.deviation is not None and self.tolerance is not None:
-            found = math.isfinite(self.deviation) and abs(self.deviation) <= self.tolerance
-        return None if self.kind is Kind.INPUT and found else found
+        verdict = self.holds
+        if verdict is None and self.deviation is not None and self.tolerance is not None:
+            verdict = math.isfinite(self.deviation) and abs(self.deviation) <= self.tolerance
+        return None if self.kind is Kind.INPUT and verdict else verdict
 
     @property
     def verdict(self) -> str:

@@ -21,20 +21,20 @@ TOLD = ("**What comes out", "**What differs")
 def write_overview(folder: str | Path) -> Path:
     """Write `index.md` from the figures of all studies whose pages stand in a folder; returns its path."""
     folder = Path(folder)
-    found = {path.parent.name: json.loads(path.read_text("utf-8")) for path in sorted(folder.glob(f"*/{FIGURES}"))}
+    studies = {path.parent.name: json.loads(path.read_text("utf-8")) for path in sorted(folder.glob(f"*/{FIGURES}"))}
     kinds = "Every figure of every study is one of three kinds. " + describe_kinds()
-    lines = [f"# {TITLE}", "", *_headlines(found), "## In numbers", "", kinds, "", *_counts(found)]
-    for name, study in found.items():
+    lines = [f"# {TITLE}", "", *_headlines(studies), "## In numbers", "", kinds, "", *_counts(studies)]
+    for name, study in studies.items():
         lines += _study(name, study)
     path = folder / "index.md"
     write_file(path, "\n".join(lines) + "\n")
     return path
 
 
-def _headlines(found: Mapping[str, Any]) -> list[str]:
+def _headlines(studies: Mapping[str, Any]) -> list[str]:
     """What each publication says first, beside what comes out here, with the picture of it."""
     lines: list[str] = []
-    for name, study in found.items():
+    for name, study in studies.items():
         headline = study.get("headline")
         if headline is None:
             continue
@@ -52,10 +52,10 @@ def _headlines(found: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _counts(found: Mapping[str, Any]) -> list[str]:
+def _counts(studies: Mapping[str, Any]) -> list[str]:
     """A row for each study and one for all, a column for each kind."""
     lines = ["| study | " + " | ".join(f"{kind}s" for kind in VERDICTS) + " |", "| --- " * (1 + len(VERDICTS)) + "|"]
-    rows = {f"[{study['title']}]({name}.md)": study["figures"] for name, study in found.items()}
+    rows = {f"[{study['title']}]({name}.md)": study["figures"] for name, study in studies.items()}
     rows["all"] = [figure for figures in rows.values() for figure in figures]
     return [*lines, *(f"| {name} | {_count_kinds(figures)} |" for name, figures in rows.items()), ""]
 
@@ -75,8 +75,8 @@ def _study(name: str, study: Mapping[str, Any]) -> list[str]:
     open_ones = [f for f in figures if f["verdict"] in ("different", "not reproducible", "NOT REPRODUCED")]
     fitted = {f["fitted"]: [g["name"] for g in figures if g["fitted"] == f["fitted"]] for f in figures if f["fitted"]}
     lines = [f"## What differs: {study['title']}", "", f"Source: {study['source']}. [Its page]({name}.md).", ""]
-    told = (paragraph for paragraph in study["about"].split("\n\n") if paragraph.startswith(TOLD))
-    lines += [line for paragraph in told for line in (paragraph, "")]
+    paragraphs = (paragraph for paragraph in study["about"].split("\n\n") if paragraph.startswith(TOLD))
+    lines += [line for paragraph in paragraphs for line in (paragraph, "")]
     if open_ones:
         lines += ["Published, and different or not shown here:", ""]
         lines += [f"- `{f['name']}`: {_beside(f)}{f['reason']}" for f in open_ones] + [""]

@@ -30,17 +30,17 @@ def write_page(study: Study, figures: Sequence[PublishedValue], folder: str | Pa
     lines += [*_counts(figures), *_results(figures), *_pictures(study, shown), *_pages(study), *_commands(study)]
     lines += _table(figures)
     write_file(path, "\n".join(lines) + "\n")
-    found = {"title": study.title, "source": study.source, "about": about, "figures": to_plain(list(figures))}
+    contents = {"title": study.title, "source": study.source, "about": about, "figures": to_plain(list(figures))}
     if study.headline is not None:
         captions = {picture.name: picture.caption for picture in shown}
         name = study.headline.picture
-        found["headline"] = {
+        contents["headline"] = {
             "sentence": study.headline.sentence,
             "ours": fill_numbers(study.headline.ours, figures),
             "picture": f"{name}.png" if name in captions else "",
             "caption": captions.get(name, ""),
         }
-    write_file(images / FIGURES, json.dumps(found, indent=1))
+    write_file(images / FIGURES, json.dumps(contents, indent=1))
     return path
 
 
@@ -93,9 +93,9 @@ def _results(figures: Sequence[PublishedValue]) -> list[str]:
         return []
     lines = ["## What the study printed, and what comes out", ""]
     if len(rows) > READ_AT_ONCE:
-        found, wide = (sum(bool(row.ok) and row.is_wide is apart for row in rows) for apart in (False, True))
+        exact, wide = (sum(bool(row.ok) and row.is_wide is apart for row in rows) for apart in (False, True))
         beside = f", {wide} more are {UNTOLD}: their tolerances are as wide as they are" if wide else ""
-        lines += [f"{found} of {len(rows)} printed results are reproduced{beside}; see all figures below.", ""]
+        lines += [f"{exact} of {len(rows)} printed results are reproduced{beside}; see all figures below.", ""]
         lines += ["These are not:", ""]
         rows = [row for row in rows if not row.ok]
     columns = ["figure", "expected", "ours", "unit", "verdict", "why so"]

@@ -289,14 +289,14 @@ def block_groups(what: Scenario | ScenarioSequence) -> dict[str, str]:
     """Name of a block -> the group of its numbers, by the module of its law."""
     if isinstance(what, ScenarioSequence):
         return {}
-    found = {}
+    groups = {}
     for block in what.machine.all_blocks:
         law = block.law if callable(block.law) else find_law(block.law)
         module = law.__module__.rpartition(".")[2]
         physical = "motor" if "motor" in block.law_name else module
         is_drive = physical in (*DRIVES, "motor")
-        found[block.name] = "drives" if is_drive else "mechanism" if module in PHYSICS else "control"
-    return found | {controller.name: "control" for controller in what.machine.controllers}
+        groups[block.name] = "drives" if is_drive else "mechanism" if module in PHYSICS else "control"
+    return groups | {controller.name: "control" for controller in what.machine.controllers}
 
 
 def number_group(name: str, blocks: Mapping[str, str]) -> str:

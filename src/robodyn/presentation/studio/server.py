@@ -175,14 +175,14 @@ class StudioServer:
 
     def _answer(self, connection: ServerConnection, request: Request) -> Response | None:
         """The page, or a refusal; None lets a conversation begin."""
-        asked = urlsplit(request.path)
-        token = parse_qs(asked.query).get("token", [""])[0]
+        url = urlsplit(request.path)
+        token = parse_qs(url.query).get("token", [""])[0]
         known = hmac.compare_digest(token.encode(), self.token.encode())
         if request.headers.get("Host") not in self.hosts or not known:
             return _refuse(HTTPStatus.FORBIDDEN)
-        if asked.path == "/":
+        if url.path == "/":
             return _send_page()
-        return None if asked.path == "/studio" else _refuse(HTTPStatus.NOT_FOUND)
+        return None if url.path == "/studio" else _refuse(HTTPStatus.NOT_FOUND)
 
     def _converse(self, connection: ServerConnection) -> None:
         lock = threading.Lock()
@@ -208,16 +208,16 @@ class StudioServer:
 
 
 def _listen(port: int) -> socket.socket:
-    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         # A port that was just left is free again at once; one in use is not.
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((LOOPBACK, port))
-        found.listen()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((LOOPBACK, port))
+        listener.listen()
     except OSError:
-        found.close()
+        listener.close()
         raise
-    return found
+    return listener
 
 
 def _send_page() -> Response:

@@ -51,15 +51,15 @@ Plain = dict[str, Any]
 def encode_frame(header: Plain, run: Run, names: Sequence[str]) -> bytes:
     """A message with some signals of a run; what it has not is left out."""
     places = {info.name: k for k, info in enumerate(run.infos)}
-    found = [name for name in dict.fromkeys(names) if name in places]
-    time, values = thin_rows(run.time, run.values[:, [places[name] for name in found]], MOST_ROWS)
+    signals = [name for name in dict.fromkeys(names) if name in places]
+    time, values = thin_rows(run.time, run.values[:, [places[name] for name in signals]], MOST_ROWS)
     kept = time.size == run.time.size
     arrays = [np.ascontiguousarray(time, "<f8")]
     columns = []
-    for name, column in zip(found, values.T, strict=True):
+    for name, column in zip(signals, values.T, strict=True):
         info, kind = run.infos[places[name]], choose_kind(column)
         arrays.append(np.ascontiguousarray(column).astype(f"<{kind}"))
-        held, rate = info.kind == "held", info.rate if info.rate in found else None
+        held, rate = info.kind == "held", info.rate if info.rate in signals else None
         columns.append({"name": name, "unit": info.unit, "held": held, "rate": rate, "type": kind})
     knots = run.knots is not None and kept
     if knots:
@@ -331,8 +331,8 @@ class Session:
         for number in (number for number in others if number in self.runs and first in self.runs):
             one, other = self.runs[first], self.runs[number]
             shared = {name for name in map(str, request["signals"]) if name in one and name in other}
-            found = [asdict(part) for part in compare(one, other) if part.name in shared]
-            rows.append({"run": number, "differences": found})
+            differences = [asdict(part) for part in compare(one, other) if part.name in shared]
+            rows.append({"run": number, "differences": differences})
         self.say("comparison", run=first, rows=rows)
 
     def save(self, request: Plain) -> None:
@@ -473,12 +473,12 @@ class Session:
 
         return progress
 
-    def _show(self, found: Found, run: Run, wish: Wish, took: float) -> None:
+    def _show(self, answer: Found, run: Run, wish: Wish, took: float) -> None:
         """The run, with what the browser does not have yet of its scenario, its signals and its machine."""
-        base, model = found.base, found.model
-        header: Plain = {"type": "run", "run": wish.number, "took": took, "values": found.values}
-        if found.text != wish.text:
-            header["anchor"] = found.text
+        base, model = answer.base, answer.model
+        header: Plain = {"type": "run", "run": wish.number, "took": took, "values": answer.values}
+        if answer.text != wish.text:
+            header["anchor"] = answer.text
         header |= describe_briefly(run) | {"opened": sorted(model.tunable - base.tunable)}
         header["warnings"] = [*header["warnings"], *model.warnings]
         described, before, geometry = self.shown
@@ -491,7 +491,7 @@ class Session:
             chosen = choose_first(plotted_infos(run))
             header["model"] = {"signals": names, "selected": chosen} | model.meshes.encode(2.0)
         if base is not described:
-            header["numbers"] = describe_numbers(base, self.source.units(base.what, found.text))
+            header["numbers"] = describe_numbers(base, self.source.units(base.what, answer.text))
         if model is not before or machine != geometry:
             header |= {"machine": machine, "machine_note": note}
         self.shown = base, model, machine
@@ -514,11 +514,13 @@ def _positions(machine: Plain | None) -> list[str]:
     """Signals by which the machine is drawn."""
     if machine is None:
         return []
-    found = []
+    positions = []
     for joint in machine["joints"]:
         name = joint["name"]
-        found += [f"{name}.orientation.{part}" for part in "wxyz"] if joint["kind"] == "ball" else [f"{name}.position"]
-    return found + [mode for body in machine["bodies"] for mode in body.get("shape", {}).get("modes", ())]
+        positions += (
+            [f"{name}.orientation.{part}" for part in "wxyz"] if joint["kind"] == "ball" else [f"{name}.position"]
+        )
+    return positions + [mode for body in machine["bodies"] for mode in body.get("shape", {}).get("modes", ())]
 
 
 ACTS: dict[str, Callable[[Session, Plain], None]] = {

@@ -130,14 +130,14 @@ class Source:
 
 def stamp_files(files: Iterable[Path]) -> Stamp:
     """Of those that are there."""
-    found = []
+    stamps = []
     for file in files:
         try:
             state = file.stat()
         except OSError:
             continue
-        found.append((file, state.st_mtime_ns, state.st_size))
-    return tuple(found)
+        stamps.append((file, state.st_mtime_ns, state.st_size))
+    return tuple(stamps)
 
 
 def mark_text(text: str) -> str:
@@ -153,7 +153,7 @@ DROPPED = (*ROBOTS, ".toml")
 
 def starting_points() -> dict[str, Any]:
     """Scenarios of the catalogue by name and title, the last files, and the kinds of new files."""
-    scenarios = [{"name": name, "title": title_of(found.thing)} for name, found in list_scenarios().items()]
+    scenarios = [{"name": name, "title": title_of(entry.thing)} for name, entry in list_scenarios().items()]
     kinds = [{"kind": kind, "title": title} for kind, title in starter_titles().items()]
     recent = [str(path) for path in recent_files() if path.is_file()]
     return {"scenarios": scenarios, "recent": recent, "kinds": kinds, "folder": str(Path.cwd())}
