@@ -123,3 +123,24 @@ def test_amplitudes_of_hidden_causes_are_fitted_to_a_recorded_motion():
     fit = fit_parameters(guess, recorded, tuple(true))
     for name, value in true.items():
         assert fit.values[name] == pytest.approx(value, rel=0.01)
+
+
+@pytest.mark.parametrize("cause", ["dead_time", "supply_resistance"])
+def test_a_cause_that_lacks_the_voltage_it_acts_by_says_so(cause):
+    with pytest.raises(rd.ModelError, match='has no voltage: give them, take errors = "typical"'):
+        dress(one_joint(), {"all": {cause: 1e-6}}, start={"elbow": 0.3})
+
+
+def test_the_pitch_error_of_a_screw_is_a_part_of_the_budget():
+    """A slide that starts at rest on the nominal motion, whose table is among the parameters."""
+    machine = one_joint()
+    (joint,) = machine.mechanism.joints
+    slide = joint.replaced(kind="prismatic", axis=(1.0, 0.0, 0.0), effort_limit=500.0)
+    machine = machine.replaced(mechanism=machine.mechanism.replaced(joints=(slide,)))
+    drives = {"family": "ball-screw", "friction": "none", "pitch_error": 2e-5}
+    found = dress(machine, {"all": drives}, start={"elbow": 0.3})
+    scenario = rd.move(found.scenario, {"elbow": 0.35}, speed=0.5).scenario.replaced(duration=0.05)
+    budget = split_deviation(scenario, ("elbow.position",), points=50)
+    (k,) = [k for k, part in enumerate(budget.parts) if part.name == "elbow.pitch_error"]
+    assert 1e-6 < np.abs(budget.values[0, k]).max() < 1e-4
+    assert budget.remainder_share < 0.05

@@ -122,6 +122,9 @@ class Drive(DriveNumbers, kw_only=True):
             family = self.family if joint.rotates or self.stated("family") else BALL_SCREW
             sized = size_family(family, joint, effort, given, typical)
         sized = replace(sized, elastic=self.elastic is not False)
+        lacking = [key for key in ELECTRIC if key not in sized.numbers]
+        if lacking and {"dead_time", "supply_resistance"} & sized.numbers.keys():
+            return f"has no {' and no '.join(lacking)}: give them, take errors = \"typical\" or a drive by its name"
         return replace(sized, numbers={key: sized.numbers[key] for key in self._used(sized) if key in sized.numbers})
 
     def _used(self, sized: SizedDrive) -> list[str]:
@@ -133,7 +136,7 @@ class Drive(DriveNumbers, kw_only=True):
         if self.heat:
             keys += HEAT
         if self.heat or {"dead_time", "supply_resistance", "voltage"} & {*keys} or self.stated("voltage"):
-            keys += ["resistance", "inductance", "voltage", "peak_current"]
+            keys += ELECTRIC
         if self.friction in MODELS:
             keys += SERVO
         if self.name is not None:
@@ -141,6 +144,7 @@ class Drive(DriveNumbers, kw_only=True):
         return list(dict.fromkeys(keys))
 
 
+ELECTRIC = ["resistance", "inductance", "voltage", "peak_current"]
 HEAT = ["winding_resistance", "housing_resistance", "winding_time", "housing_time", "winding_limit", "resistance"]
 SERVO = ["stribeck", "motor_loss", "load_loss", "motor_stribeck", "load_stribeck", "motor_square", "load_square",
          "stribeck_velocity", "exponent"]  # fmt: skip

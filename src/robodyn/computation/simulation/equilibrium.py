@@ -251,10 +251,10 @@ def build_balance(system: System) -> Balance:
     """Residual and its exact Jacobian, in native code."""
     rest = trace_rest(system)
     module = compile_kernels(rest.functions, INPUTS.index("p"), quick=True, data=system.data)
-    residual, slopes = module.kernels["residual"], module.kernels["jacobian"]
+    residual = module.kernels["residual"]
 
     def jacobian(*at: Array) -> Array:
-        return np.array(slopes(*at)).reshape(len(rest.scale), len(rest.scale)).T
+        return np.array(call("jacobian", *at)).reshape(len(rest.scale), len(rest.scale)).T
 
     def call(name: str, t: Array, x: Array, d: Array, m: Array, p: Array) -> Array:
         # Those that read no table of the run's own take the parameters alone.
