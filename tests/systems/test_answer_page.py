@@ -13,6 +13,7 @@ from support.report_pages import find_barriers, scrub, write_numbered
 from robodyn import Run
 from robodyn.analysis.budget import Budget, BudgetPart
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, SignalInfo
+from robodyn.presentation.reporting import Display, Table, to_section
 from robodyn.presentation.studio.work import find_answers
 
 TIME = np.linspace(0.0, 2.0, 401)
@@ -145,6 +146,12 @@ def test_every_part_is_in_the_navigation(show, tracked, budget):
     assert set(folds) < set(links)
     page.click("a[href='#fold-provenance']")
     assert page.run("return document.querySelector('#fold-provenance').open")
+
+
+def test_tables_of_analyses_keep_their_titles(show, tracked):
+    table = Table(("part",), [["friction"]], title="deviation.vertical [µm]")
+    page = show(tracked, sections=[to_section(Display("Error budget", (table,)))])
+    assert page.run("return document.querySelector('.fold caption').textContent") == "deviation.vertical [µm]"
 
 
 def test_everything_is_on_paper(show, tracked, budget):

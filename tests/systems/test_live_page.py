@@ -85,7 +85,7 @@ def test_numbers_that_a_scenario_refuses_a_page_refuses(show):
     page.run(f"const f = document.querySelector('{field}'); f.value = '-1'; f.dispatchEvent(new Event('change'));")
     assert page.text('[data-number="bob.mass"] .why') == "bob.mass: must be not negative"
     assert page.text("#live-status").startswith("As described")
-    assert find_barriers(page) == []
+    assert [find_barriers(page, scheme) for scheme in ("light", "dark")] == [[], []]
     tiles = "return [...document.querySelectorAll('.tile')].map((tile) => tile.textContent)"
     assert not any("as described" in text for text in page.run(tiles))
     page.run(MOVE, "initial.hinge.position", 0.1)

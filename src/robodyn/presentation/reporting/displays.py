@@ -328,7 +328,8 @@ def to_section(shown: Display) -> dict[str, Any]:
     tables = []
     for table in shown.tables:
         heads, cells = table.cells()
-        tables.append({"heads": heads, "rows": cells[: table.most], "more": max(0, len(cells) - table.most)})
+        more = max(0, len(cells) - table.most)
+        tables.append({"heads": heads, "rows": cells[: table.most], "title": table.title, "more": more})
     images = [embed_figure(picture.draw()) for picture in shown.pictures]
     return {"title": shown.heading, "sentences": shown.sentences, "tables": tables, "images": images}
 
@@ -339,7 +340,7 @@ def to_studio(shown: Display) -> dict[str, Any]:
     for part in (*shown.parts, *shown.more):
         if isinstance(part, Table):
             heads, rows = part.scaled()
-            tables.append({"heads": heads, "rows": rows})
+            tables.append({"heads": heads, "rows": rows, "title": part.title})
     message: dict[str, Any] = {"tables": tables, "notes": shown.sentences, "values": dict(shown.values) or None}
     if shown.curves:
         lines = [{"name": name, "x": list(x), "y": list(y)} for name, (x, y) in shown.curves.lines.items()]

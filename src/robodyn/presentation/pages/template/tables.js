@@ -80,9 +80,9 @@ function fillEvents(store) {
   }
 }
 
-function makeTable(heads, rows) {
+function makeTable(heads, rows, title) {
   const head = make("tr", {}, heads.map((text) => (text ? make("th", { scope: "col" }, text) : make("td"))));
-  return make("div", { class: "table", tabindex: "0", role: "group", "aria-label": heads.filter(Boolean).join(", ") }, make("table", {}, make("thead", {}, head), make("tbody", {}, rows)));
+  return make("div", { class: "table", tabindex: "0", role: "group", "aria-label": heads.filter(Boolean).join(", ") }, make("table", {}, title ? make("caption", {}, title) : null, make("thead", {}, head), make("tbody", {}, rows)));
 }
 
 // Parameters of all runs side by side; what differs between them is marked.
@@ -158,8 +158,8 @@ function makeProse(blocks) {
 }
 
 function makeFinding({ title, sentences, tables, images }) {
-  const shown = tables.map(({ heads, rows, more }) => [
-    makeTable(heads, rows.map((row) => make("tr", {}, row.map((cell) => make("td", {}, cell))))),
+  const shown = tables.map(({ heads, rows, title, more }) => [
+    makeTable(heads, rows.map((row) => make("tr", {}, row.map((cell) => make("td", {}, cell)))), title),
     more ? make("p", { class: "quiet" }, `and ${more} more`) : null,
   ]);
   const pictures = images.map((src) => make("img", { src, alt: title }));

@@ -115,7 +115,7 @@ function showResult(desk, { tables, notes, values, picture, images }) {
     parts.push(make("div", {}, take));
   }
   // Of many rows the picture tells more.
-  const found = tables.filter(({ rows }) => rows.length > 0).map(({ heads, rows }) => makeTable(heads, rows.map((row) => showRow(row, heads))));
+  const found = tables.filter(({ rows }) => rows.length > 0).map(({ heads, rows, title }) => makeTable(heads, rows.map((row) => showRow(row, heads)), title));
   const drawn = picture && picture.curves.some(({ x }) => x.length > 1) ? [makeCurves(picture)] : [];
   drawn.push(...images.map(({ title, source }) => make("img", { src: source, alt: title })));
   const many = tables.some(({ rows }) => rows.length > 8);
