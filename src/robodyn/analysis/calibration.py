@@ -548,6 +548,7 @@ def change(geometry: Geometry, chain: Chain, sought: Sequence[Sought], x: Array)
     for one, value in zip(sought, x, strict=True):
         if one.kind == "touched":
             name, k = one.touched, one.axis
+            # A point is shifted along an axis; a plane is tilted about two axes, or moved along its normal.
             if name in points:
                 points[name] = points[name] + value * np.eye(3)[k]
             else:
@@ -565,12 +566,14 @@ def change(geometry: Geometry, chain: Chain, sought: Sequence[Sought], x: Array)
         elif one.kind == "compliance":
             compliance[one.joint, one.axis] += value
         else:
+            # Shifts and turns of a joint are about its own axes.
             j, k = one.joint, one.axis
             vector = chain.basis[j][k % 3] * value
             if k < 3:
                 shift[j] += vector
             else:
                 turn[j] += vector
+    # p_i = a_i + A_i s_i and R_i = A_i exp(r_i), as the head of this file says.
     turns = Rotation.from_rotvec(turn).as_matrix()
     return Geometry(
         geometry.R @ turns,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base import Flaw, FlawList, ModelError, near_names, nearest
+from robodyn.base import FlawList, near_names, nearest, refuse
 from robodyn.presentation.reporting.displays import Display, display, shows, write_picture
 
 from .application import fail, messages
@@ -220,7 +220,7 @@ def sheet(
     if scenario in arm_names():
         if random or band or deviation != "deviation":
             fault = "for an open arm only --set, --seed, --out and --plot have an effect"
-            raise ModelError([Flaw("sheet", "--random, --deviation and --band have no effect on an open arm", fault)])
+            refuse("sheet", "--random, --deviation and --band have no effect on an open arm", fault)
         figures = arm_sheet(load_arm(scenario), read_pairs("set", setting, lambda _, text: text), seed=seed)
         write_sheets(figures, "--out", out)
         return figures
@@ -251,7 +251,7 @@ def _refuse_unknown_subject(what: str, arms: list[str]) -> None:
         return
     remedy = nearest(name, known) if near_names(name, known) else f"open arms are {', '.join(arms)}"
     what = f"there is no open arm and no scenario '{name}'"
-    raise ModelError([Flaw("", what, f"{remedy}; robodyn list lists scenarios")])
+    refuse("", what, f"{remedy}; robodyn list lists scenarios")
 
 
 @command("circle", plot="Draw the polar plot into this file.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base import Flaw, FlawList, ModelError, nearest
+from robodyn.base import Flaw, FlawList, ModelError, nearest, refuse
 from robodyn.presentation.reporting.displays import Display, Table, display, shows, write_display
 
 from .application import fail
@@ -428,9 +428,7 @@ def _with_payload(machine: Machine, payload: str | None, tool: str | None) -> Ma
     chosen = [point for point in points if point.name == tool] if tool else list(points)
     if not payload or len(chosen) != 1 or not machine.mechanism:
         names = ", ".join(point.name for point in points) or "none"
-        raise ModelError(
-            [Flaw("--payload", "needs a mass, and --tool the point it is attached to", f"points: {names}")]
-        )
+        refuse("--payload", "needs a mass, and --tool the point it is attached to", f"points: {names}")
     try:
         mass = read_quantity(payload, "kg", bare=True)
     except UnitError as error:
@@ -476,16 +474,16 @@ def endurance(
     library: TOML file with drives of your own.
     setting (--set): Change a number of the robot: name=value.
     """
-    from robodyn.analysis.commissioning.endurance import ZERO, endurance_of, robot_endurance
-    from robodyn.analysis.commissioning.library import compare_drives
+    from robodyn.analysis.commissioning.endurance import endurance_of, robot_endurance
+    from robodyn.analysis.commissioning.library import ZERO, compare_drives
 
     warm, begin = ambient + ZERO, None if start is None else start + ZERO
     if len(what) == 1 and Path(what[0]).suffix == ".toml":
         if torque is not None:
-            raise ModelError([Flaw("--torque", "a robot's drives hold its weight", "change its payload instead")])
+            refuse("--torque", "a robot's drives hold its weight", "change its payload instead")
         return robot_endurance(load_single(what[0], setting), warm, begin)
     if setting:
-        raise ModelError([Flaw("--set", "changes numbers of a robot, and no robot is given", "leave it out")])
+        refuse("--set", "changes numbers of a robot, and no robot is given", "leave it out")
     return endurance_of(compare_drives(what, library).drives, torque, warm, begin)
 
 
@@ -566,7 +564,7 @@ def _read_line(text: str) -> list[float]:
     except ValueError:
         by = []
     if len(by) != 3:
-        raise ModelError([Flaw(f"--line {text}", "must be three numbers, dx,dy,dz [m]", "--line 0,0.5,0")])
+        refuse(f"--line {text}", "must be three numbers, dx,dy,dz [m]", "--line 0,0.5,0")
     return by
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from robodyn.base import Flaw, ModelError, listen
+from robodyn.base import Flaw, ModelError, listen, refuse
 from robodyn.presentation.reporting.displays import Display, display
 
 from .application import BadInput, UsageError, app, fail, load_command
@@ -106,7 +106,7 @@ def list_commands() -> list[dict[str, Any]]:
 def call_command(name: str, spec: dict[str, Any], options: dict[str, Any], tell: Any) -> tuple[Any, Display]:
     """A command's result for a scenario as an editor holds it, and its display."""
     if name not in CALLED:
-        raise ModelError([Flaw("", f"there is no command '{name}' in the studio")])
+        refuse("", f"there is no command '{name}' in the studio")
     scenario = spec["source"]
     if Path(scenario).is_file():
         # Files that are named are seen from the scenario's folder.

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from robodyn.base import Flaw, FlawList, ModelError, UnitError, nearest, write_file
+from robodyn.base import Flaw, FlawList, ModelError, UnitError, nearest, refuse, write_file
 
 from .application import fail, messages
 from .command import tell_notes, writing
@@ -83,7 +83,7 @@ def require_file(what: str) -> None:
         # Numbers among its options have points, as endings have; an option may name a file.
         if what.partition(":")[0] in list_scenarios():
             return
-    raise ModelError([Flaw("", f"there is no file '{what}'", _near_files(path))])
+    refuse("", f"there is no file '{what}'", _near_files(path))
 
 
 def _near_files(path: Path) -> str:

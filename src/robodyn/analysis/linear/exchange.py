@@ -140,6 +140,7 @@ def make_plant_model(
         flaws.add("inputs", "one is named twice")
     flaws.add_unknown(chosen, system.signal_names, "there is no such signal", "outputs")
     flaws.raise_if_any(f"plant of '{system.scenario.name}'")
+    # x' = f(t, x, u), y = g(t, x, u): inputs take the place of numbers and held signals, the rest is at the start.
     n = system.n_moving
     u, x, t = ca.SX.sym("u", len(inputs)), ca.SX.sym("x", n), ca.SX.sym("t")
     m, p = ca.SX(point.m), ca.SX(point.p)

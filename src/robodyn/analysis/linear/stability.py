@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
 from robodyn.analysis.point_functions import OperatingPoint
-from robodyn.base import Array, Flaw, FlawList, ModelError, bisect, nearest
+from robodyn.base import Array, FlawList, bisect, nearest, refuse
 from robodyn.computation.assembly import System
 
 from .linearisation import Parts, Slopes, reduce_constraints
@@ -133,17 +133,11 @@ def find_stability_limit(
     path, ends = _Path(system, along, by), np.array([lower, upper], float)
     growth = [_growth(path.at(end)[1]) for end in ends.tolist()]
     if not ends[0] < ends[1] or (growth[0] > 0) == (growth[1] > 0):
-        message = [f"{'unstable' if g > 0 else 'stable'} at {value:g}" for value, g in zip(ends, growth, strict=True)]
-        raise ModelError(
-            [
-                (
-                    Flaw(
-                        "lower, upper",
-                        f"it is {' and '.join(message)}",
-                        "search another range, with the lower value first",
-                    )
-                )
-            ],
+        ends_are = [f"{'unstable' if g > 0 else 'stable'} at {value:g}" for value, g in zip(ends, growth, strict=True)]
+        refuse(
+            "lower, upper",
+            f"it is {' and '.join(ends_are)}",
+            "search another range, with the lower value first",
             "stability limit",
         )
     poles = np.zeros(0)
@@ -153,6 +147,7 @@ def find_stability_limit(
         poles = path.at(value)[1]
         return (_growth(poles) > 0) != (growth[0] > 0)
 
+    # Bisection keeps one stable and one unstable value; the crossing pole is the fastest-growing one.
     last, first = bisect(has_changed, *ends.tolist(), within=ACCURATE * float(ends[1] - ends[0]))
     crossing = max(poles, key=lambda pole: (round(pole.real, 9), pole.imag))
     return StabilityLimit(path.along, 0.5 * (last + first), complex(crossing), bool(growth[0] > 0))

@@ -169,6 +169,7 @@ def compare_mechanics(first: Machine, second: Machine) -> float:
     flaws.add_unknown(a.positions, b.positions, "is not a position of the other machine")
     flaws.add_unknown(b.positions, a.positions, "is not a position of the first machine")
     flaws.raise_if_any(f"{first.name} and {second.name}")
+    # The second machine has the same positions and velocities in another order.
     generator, difference = np.random.default_rng(1), 0.0
     q_pairs = [b.positions.index(name) for name in a.positions]
     v_pairs = [b.velocities.index(name) for name in a.velocities]
@@ -176,6 +177,7 @@ def compare_mechanics(first: Machine, second: Machine) -> float:
     for _ in range(3):
         q = generator.uniform(-1, 1, len(a.positions))
         v = generator.uniform(-1, 1, len(a.velocities))
+        # Quaternions have length one.
         for head in orientations:
             parts = [a.positions.index(f"{head}.{part}") for part in "wxyz"]
             q[parts] /= np.linalg.norm(q[parts])
@@ -185,6 +187,7 @@ def compare_mechanics(first: Machine, second: Machine) -> float:
         size = float(np.abs(M).max(initial=TINY))
         M_other = b.mass_matrix(q_other)[np.ix_(v_pairs, v_pairs)]
         difference = max(difference, float(np.abs(M - M_other).max(initial=0.0)) / size)
+        # c(q, v), and gravity alone: c(q, 0).
         for rates, rates_other in ((v, v_other), (0 * v, 0 * v)):
             c = a.bias(q, rates)
             apart = np.abs(c - b.bias(q_other, rates_other)[v_pairs]).max(initial=0.0)

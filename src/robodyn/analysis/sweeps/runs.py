@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.base import Array, Flaw, ModelError, bisect
+from robodyn.base import Array, ModelError, bisect, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.perturbation import Perturbed
 from robodyn.computation.results.signal import Kind, Signal
@@ -87,7 +87,7 @@ class Nonlinear:
             adapt, described = self._find_code(structural)
             duration = free.get("duration", described.system.scenario.duration)
             if not duration > 0:
-                raise ModelError([Flaw("duration", f"must be positive, is {duration:g} s")])
+                refuse("duration", f"must be positive, is {duration:g} s")
             inputs = {name: value for name, value in free.items() if name in described.system.places}
             compiled, last = adapt(inputs), self._runner
             if last is None or last[0].compiled is not compiled or last[0].duration != duration:

@@ -21,6 +21,7 @@ def factorise_sparse(A: ca.SX) -> Callable[[ca.SX], ca.SX]:
     rows = _nonzeros(A)
     n = len(rows)
     factors: dict[tuple[int, int], Any] = {}
+    # A = L U in place: rows below k lose their entry in column k; fill-in arises only where both rows have entries.
     for k in range(n):
         for i in range(k + 1, n):
             if k in rows[i]:
@@ -30,6 +31,7 @@ def factorise_sparse(A: ca.SX) -> Callable[[ca.SX], ca.SX]:
 
     def solve(right: ca.SX) -> ca.SX:
         sides, shape = _nonzeros(right), right.shape
+        # L y = b, then U x = y from the last row.
         for (i, k), factor in factors.items():
             _subtract(sides[i], sides[k], factor, -1)
         x = ca.SX(*shape)

@@ -36,6 +36,7 @@ def all_coefficients(names: tuple[str, ...]) -> tuple[str, ...]:
 def with_polynomials(system: System, names: Sequence[str]) -> System:
     """The same system, in which tunable numbers are polynomials of time; their higher coefficients are 0."""
     flaws = FlawList()
+    # Numbers that decide when something happens are read before the run, and cannot change in it.
     fixed = {name for rule in system.discrete.breaks for name in rule.names}
     fixed |= {f"{delay.owner}.{key}" for delay in system.delays for key in ("time", "before")}
     for name in names:
@@ -50,6 +51,7 @@ def with_polynomials(system: System, names: Sequence[str]) -> System:
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")
     if not names:
         return system
+    # Each number p becomes p + tau (rate + tau curvature), tau the time since the last exchange.
     begin, step = ca.SX.sym(EXCHANGE), ca.SX.sym(STEP)
     passed = system.symbols.t - begin
     old, new, added, numbers = [], [], [begin, step], [Number(EXCHANGE, 0.0, "s"), Number(STEP, 0.0, "s")]
@@ -62,6 +64,7 @@ def with_polynomials(system: System, names: Sequence[str]) -> System:
         added += [rate, curvature]
         unit = system.parameters[place].unit
         numbers += [Number(key, 0.0, unit) for key in coefficient_names(name)[1:]]
+    # Everything that is computed from the numbers is computed from the polynomials.
     columns = system.expressions.columns()
     acting = [port.acting for port in system.motion.ports]
     fresh = ca.substitute([*columns.values(), system.motion.loads, *acting], old, new)

@@ -142,11 +142,13 @@ def simulate_many(
     )
     system = what.system if isinstance(what, CompiledSystem) else what
     scenario, flaws = system.scenario, FlawList()
+    # What is asked for: columns of numbers, measures, threads; all that is wrong is reported at once.
     columns = read_columns(flaws, system, parameters or {}, initial or {})
     taken = find_measures(flaws, measures, system)
     if threads is not None and threads < 1:
         flaws.add("threads", f"must be at least 1, is {threads}")
     flaws.raise_if_any(f"runs of '{scenario.name}'")
+    # A system that is not compiled yet records only what measures and curves need.
     if isinstance(what, CompiledSystem):
         compiled = what
     else:
@@ -156,6 +158,7 @@ def simulate_many(
     if lanes and (reason := why_no_lanes(compiled, solver)):
         warnings.warn(f"no lanes: {reason}; runs are carried out one by one, with the same results", stacklevel=2)
 
+    # One runner for all rows; rows whose numbers no description accepts are marked before anything runs.
     table = _ResultTable(compiled, columns, taken, record)
     runner = find_runner(compiled, solver, record, 0.0, scenario.duration)
     if record:

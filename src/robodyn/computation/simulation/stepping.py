@@ -454,6 +454,7 @@ class SteppedBatch(SteppedRobots):
 
     def _find_ends(self, rows: Array, x: Array, m: Array) -> dict[int, Outcome]:
         """The robots that meet a terminal event within the step from x and m on, left there."""
+        # `some` take the step piece by piece; `trial` take parts of a piece, to look for the instant of an event.
         some = Robots(self.code, x, m, self.p[rows], self.held[rows], self.seen[rows])
         trial = Robots(self.code, x.copy(), m, some.p, some.held.copy(), some.seen)
         n, going = len(self.guards), np.ones(len(rows), bool)
@@ -477,6 +478,7 @@ class SteppedBatch(SteppedRobots):
                     ended[row] = describe_stop(self.guards[int(first[k])], time)
                     self.x[row], self.m[row], self.seen[row] = trial.x[k], some.m[k], trial.seen[k]
                 going &= ~meets
+            # Robots that go on take the whole piece.
             if not going.any():
                 break
             some.held[:, -1] = h

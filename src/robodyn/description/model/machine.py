@@ -252,6 +252,7 @@ def combine(
     for prefix in machines:
         check_name(flaws, prefix)
     flaws.add_unknown(places, machines, "there is no such machine", "places")
+    # One gravity holds for the whole, and no part reads a signal that would be that of all machines together.
     gravities = {prefix: machine.mechanism.gravity for prefix, machine in machines.items() if machine.mechanism}
     for prefix, gravity in gravities.items():
         first = next(iter(gravities.values()))
@@ -265,6 +266,7 @@ def combine(
         if prefix in places:
             _check_world(flaws, prefix, machine, places[prefix])
     flaws.raise_if_any(f"machine '{name}'")
+    # Each machine under its prefix and in its place; then all parts side by side.
     moved = [_prefix(prefix, machine, places.get(prefix, Pose.identity())) for prefix, machine in machines.items()]
     mechanisms = [machine.mechanism for machine in moved if machine.mechanism]
     parts = {
@@ -443,6 +445,7 @@ def with_elastic_joints(machine: Machine, gears: Mapping[str, ElasticGear], link
     flaws.add_unknown(link_side, names, "there is no such coordinate, block or delay", "link_side")
     flaws.raise_if_any(f"machine '{machine.name}'")
     assert machine.mechanism is not None
+    # The motor's side of a gear is a joint of its own: what acted on the joint acts on that, unless it stays behind.
     drives = {joint: gear.drive for joint, gear in gears.items()}
     rename = _to_drives(drives)
 
@@ -450,6 +453,7 @@ def with_elastic_joints(machine: Machine, gears: Mapping[str, ElasticGear], link
         stays = [part.name in link_side or isinstance(part, ARM) for part in parts]
         return tuple(part if stay else part.renamed(rename) for part, stay in zip(parts, stays, strict=True))
 
+    # The gear is a spring in the twist between both.
     twists = tuple(LinearCombination(gear.twist, {joint: 1.0, gear.drive: -1.0}) for joint, gear in gears.items())
     return dataclasses.replace(
         machine,

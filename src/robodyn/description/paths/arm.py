@@ -206,6 +206,7 @@ def build_arm(mechanism: Mechanism, point: str) -> SerialArm:
     if point not in points:
         flaws.add("point", f"there is no point '{point}'", nearest(point, points))
         flaws.raise_if_any(f"arm of '{mechanism.name}'")
+    # The joints from the ground to the point, and what no arm may have.
     body = points[point].body
     carrier = {joint.child: joint for joint in mechanism.joints}
     chain: list[Joint] = []
@@ -222,6 +223,7 @@ def build_arm(mechanism: Mechanism, point: str) -> SerialArm:
     if points[point].node is not None:
         flaws.add(f"points.{point}", "is on a flexible body", "plan for the rigid arm")
     flaws.raise_if_any(f"arm of '{mechanism.name}'")
+    # Every axis w and a point o on it where all joints are at 0, in the world: product of exponentials.
     pose = Pose.identity()
     names, w, o, r, t, limits = [], [], [], [], [], []
     for joint in chain:

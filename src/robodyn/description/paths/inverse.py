@@ -168,6 +168,7 @@ def _solve_shoulder(arm: SerialArm, center: Array, target: Array) -> Iterator[tu
             return beta
         return alpha if parallel else alpha**2 / (a @ a) + beta**2 / (d @ d) - square
 
+    # |e across w2| is known: alpha and beta fit it at a few q3, each with its q2; q1 then turns x onto the target.
     for q3 in _roots(missing, 1 if intersecting or parallel else 2):
         e, _, alpha, beta = lifted(q3)
         for q2 in _solve_second(e, w2, (a, alpha), (d, beta), bool(intersecting), bool(parallel)):

@@ -107,6 +107,7 @@ def trace_row(system: System, heun: bool, even: bool = True) -> RowProgram:
         even: whether all steps are alike, so that what depends on them and parameters is computed once.
     """
     tracer = _Tracer(system)
+    # What a row says of its instant: memory after the ticks, then rates, signals, guards and limits.
     memory = tracer.run_tasks()
     now = tracer.inputs(tracer.add(T, 0), tracer.column(X, len(system.states)), memory)
     outputs = {"memory": memory}
@@ -118,12 +119,14 @@ def trace_row(system: System, heun: bool, even: bool = True) -> RowProgram:
         "limits": expressions.limits,
     }.items():
         outputs[group] = tracer.insert(column, now)
+    # Heun: x + h f(t, x) is where the rates are taken a second time.
     outputs["predicted"], outputs["end_rates"] = [], []
     if heun:
         predicted = [tracer.predict(k, rate, outputs["limits"]) for k, rate in enumerate(outputs["rates"])]
         outputs["predicted"] = predicted
         outputs["end_rates"] = tracer.insert(expressions.rhs, tracer.inputs(tracer.add(END, 0), predicted, memory))
     program = tracer.builder.finish("row", [0] * 7, [outputs[group] for group in GROUPS])
+    # What a node depends on says where it stands: nothing, parameters, the row, or the predicted states.
     nodes = dict(zip(GROUPS, program.outputs, strict=True))
     of_inputs = {P: PARAMETER, STEP: PARAMETER if even else ROW, END: PREDICTED}
     at_end = set(nodes["predicted"])

@@ -9,7 +9,7 @@ import numpy as np
 
 from robodyn.base.units import show_quantity
 
-from .displays import Display, DisplayFigure, Table, shows
+from .displays import Display, DisplayFigure, Part, Table, shows
 from .figures import COLOURS, empty_figure, finish_axes, into_file, label_bottom, legend_beside, panel_figure
 from .sheets import TestSheet
 
@@ -207,7 +207,7 @@ plot_arm = into_file(draw_arm)
 def show_arm(sheet: ArmSheet) -> Display:
     """Repeatability and accuracy with intervals and causes, and what they rest on."""
     page = open_arm_sheet(sheet)
-    parts = (*page.remarks[:-1], *page.results, page.remarks[-1], DisplayFigure("plot", page.picture))
+    parts: list[Part] = [*page.remarks[:-1], *page.results, page.remarks[-1], DisplayFigure("plot", page.picture)]
     return Display(f"Sheet of {sheet.name}", parts)
 
 

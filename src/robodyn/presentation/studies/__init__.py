@@ -5,7 +5,7 @@ They come from other packages, by entry points of the group `robodyn.studies`; o
 
 from __future__ import annotations
 
-from robodyn.base import Extension, Flaw, ModelError, collect, nearest
+from robodyn.base import Extension, Flaw, ModelError, collect, nearest, refuse
 
 from .figure import Kind, PublishedValue, above, below, count_verdicts, describe_counts
 from .overview import write_overview
@@ -27,7 +27,7 @@ def find_study(name: str) -> Study:
     known = list_studies()
     if name not in known:
         remedy = nearest(name, known) if known else f"no studies are installed: {INSTALL}"
-        raise ModelError([Flaw("", f"there is no study '{name}'", remedy)])
+        refuse("", f"there is no study '{name}'", remedy)
     return known[name].thing
 
 

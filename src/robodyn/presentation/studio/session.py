@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.key_results import key_results, path_limit
-from robodyn.base import Array, Flaw, ModelError, choose_first
+from robodyn.base import Array, Flaw, ModelError, choose_first, refuse
 from robodyn.computation.results import OutcomeKind, Run, compare
 from robodyn.description.catalog import list_scenarios
 from robodyn.description.files.starters import write_starter
@@ -244,7 +244,7 @@ class Session:
     def source(self) -> Source:
         """Where the scenario comes from that is open."""
         if self.models is None:
-            raise ModelError([Flaw("", "no scenario is open")])
+            refuse("", "no scenario is open")
         return self.models.source
 
     def open(self, request: Plain) -> None:
@@ -252,7 +252,7 @@ class Session:
         if name := request.get("name"):
             name = str(name)
             if Path(name).suffix and not Path(name).is_file() and name not in list_scenarios():
-                raise ModelError([Flaw("", f"there is no file '{name}'")])
+                refuse("", f"there is no file '{name}'")
             with self.ready:
                 self.wish, self.stopped = None, True
                 self.models = self.library.open(name)
@@ -277,7 +277,7 @@ class Session:
         """A file to begin with, opened."""
         name = str(request["name"])
         if not name or Path(name).name != name:
-            raise ModelError([Flaw("name", f"'{name}' cannot be written", NO_FILE)])
+            refuse("name", f"'{name}' cannot be written", NO_FILE)
         self.open({"name": str(write_starter(self.folder / name, str(request["kind"])))})
 
     def drop(self, request: Plain) -> None:
@@ -320,7 +320,7 @@ class Session:
         """Keep these runs."""
         pinned = [int(number) for number in request["runs"]]
         if len(pinned) > MOST_PINNED:
-            raise ModelError([Flaw("", f"at most {MOST_PINNED} runs can be pinned", "unpin one")])
+            refuse("", f"at most {MOST_PINNED} runs can be pinned", "unpin one")
         self.pinned = set(pinned)
         self._forget()
 
@@ -352,7 +352,7 @@ class Session:
         """Runs as a report page: the same components, in one file."""
         runs = [self.runs[number] for number in map(int, request["runs"]) if number in self.runs]
         if not runs:
-            raise ModelError([Flaw("", "this run no longer exists", "change a number, or reload")])
+            refuse("", "this run no longer exists", "change a number, or reload")
         chosen = [name for name in map(str, request["signals"]) if name in runs[0]]
         page = make_page(runs, signals=chosen)
         self.say("report", page=page, name=f"{runs[0].provenance.description.get('name') or 'run'}.html")
@@ -429,7 +429,7 @@ class Session:
     def _simulate(self, wish: Wish) -> None:
         models = self.models
         if models is None:
-            raise ModelError([Flaw("", "no scenario is open")])
+            refuse("", "no scenario is open")
         found = models.find(wish.text, wish.values, lambda doing: self.say("busy", doing=doing), self._preview)
         if self.stopped:
             return self.say("busy", doing="")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from robodyn.base import Flaw, ModelError, write_file
+from robodyn.base import Flaw, ModelError, refuse, write_file
 from robodyn.computation.native import cache_folder
 from robodyn.computation.native.cache import make_private, open_private
 from robodyn.description.catalog import find_scenario, list_scenarios, title_of
@@ -116,11 +116,9 @@ class Source:
         """
         path = self.folder / name
         if not name or Path(name).name != name or path.suffix != ".toml" or path.is_symlink():
-            raise ModelError([Flaw("", f"'{name}' cannot be written", NO_FILE)])
+            refuse("", f"'{name}' cannot be written", NO_FILE)
         if path.exists() and mark_text(path.read_text("utf-8", errors="replace")) != replaces:
-            raise ModelError(
-                [Flaw("", f"'{name}' was changed by another program", "save under another name, or reload the file")]
-            )
+            refuse("", f"'{name}' was changed by another program", "save under another name, or reload the file")
         try:
             write_file(path, text)
         except OSError as error:
@@ -183,7 +181,7 @@ def keep_dropped(name: str, text: str) -> Path:
         ModelError: for names that are none of a robot file or a scenario.
     """
     if not name or Path(name).name != name or Path(name).suffix.lower() not in DROPPED or len(name) > LONGEST_NAME:
-        raise ModelError([Flaw("", f"'{name}' is not a robot file", f"drop one of {', '.join(DROPPED)}")])
+        refuse("", f"'{name}' is not a robot file", f"drop one of {', '.join(DROPPED)}")
     path = _studio_folder() / "dropped" / name
     try:
         write_private(path, text)

@@ -23,7 +23,7 @@ from robodyn.analysis.linear.loop_table import LoopTable
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.ranking import SCREENING, choose_measure
 from robodyn.analysis.sensitivity.variation import assemble_tunable
-from robodyn.base import Flaw, ModelError, quietly
+from robodyn.base import Flaw, ModelError, quietly, refuse
 from robodyn.computation.simulation import compile_system, simulate_many
 from robodyn.description.model import Scenario, ScenarioSequence
 from robodyn.presentation.pages.contents import describe_causes, describe_certificate, describe_tile, make_finite
@@ -123,7 +123,7 @@ def carry_out(spec: Plain, call: Call, tell: Tell) -> Plain:
             changed = what.with_numbers(spec["values"]) if spec["values"] else what
             return {"result": EMPTY | {"answers": certify_run(changed, tell)}}
         if isinstance(what, ScenarioSequence):
-            raise ModelError([Flaw("", "is a sequence of scenarios: name one of them")])
+            refuse("", "is a sequence of scenarios: name one of them")
         return {"result": rank_influence(what.with_numbers(spec["values"]), tell)}
     except ModelError as error:
         # Of a whole file that cannot be read, its name is the place.

@@ -630,6 +630,7 @@ def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynam
     frictions = [part for part in machine.all_blocks if part.info.disturbance and part.on]
     numbers = own_numbers(machine, described, flaws)
     places = (*axes, *(str(part.on) for part in frictions))
+    # The machine as the controller knows it: rigid or elastic, with its own numbers, without what drives it.
     bare = None if flaws.found else bare_machine(machine, described, places, numbers, flaws)
     if bare is not None:
         names = {number.name for number in bare.numbers()} | set(friction_numbers(frictions))
@@ -640,11 +641,13 @@ def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynam
         system = _assemble(seen.context.scenario, with_held(system.scenario.machine, stands), flaws)
     if system is None or not check_task(system, described, flaws):
         return None, Contribution()
+    # Its dynamics and the task as functions of state; where the task is singular is said before the run.
     functions = trace_functions(system, axes, express_task(system, described.rows))
     starts_as_given = seen.context.scenario.initialisation == "given"
     warnings = check_axes(block, (axes, described.rows.names), system, functions, flaws, starts_as_given)
     if flaws.found:
         return None, Contribution(warnings=warnings)
+    # What the law gets in each call, and what a run has to know of it.
     laws = friction_laws(seen.context.values, frictions, numbers)
     finder = StateFinder(functions, _look(seen, system, described), not (numbers or described.rigid))
     scales = find_scales(system, axes, described.rows, functions)

@@ -70,6 +70,7 @@ def sample_machine(system: System, controller: StateController, commands: Sequen
     own_states = [state.name for state in system.states[:n]]
     flaws.add_unknown(controller.at, own_states, "is not a state of the machine", "at")
     flaws.raise_if_any("state controller")
+    # x' = A (x - x0) + B (u - u0), y - y0 = C (x - x0), where the commands u hold the machine at x0.
     point = _OperatingPoint(system, n, commands, controller.measured)
     x = np.array([controller.at.get(state.name, state.start) for state in system.states], float)
     u = point.hold(x)
@@ -77,11 +78,13 @@ def sample_machine(system: System, controller: StateController, commands: Sequen
     rates, y = point.values(x, u)
     if D.any():
         flaws.add("measured", "follows commands at once", "measure positions or velocities")
+    # Only states that a command moves, or that are weighed or measured, are part of the design.
     late = [f"{delay.name}.pade{k + 1}" for delay in system.delays for k in range(PADE_ORDER)]
     names = [*own_states, *late]
     weighed = np.isin(names, [*controller.states, *controller.noise]) | (C != 0).any(axis=0)
     concerned = _concerned(A != 0, (B != 0).any(axis=1), weighed)
     A, B, C = A[np.ix_(concerned, concerned)], B[concerned], C[:, concerned]
+    # At rest no state changes, compared with what its rates would be without the commands.
     size = np.abs(point.values(x, 0 * u)[0]).max(initial=0.0)
     moving = concerned[concerned < n]
     for k in moving:
