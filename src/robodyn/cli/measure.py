@@ -307,7 +307,7 @@ def fit(
     workers: Threads; default: all processors.
     compare_laws: Compare laws of friction and gears instead: names with commas, or all.
     out: Write a scenario with the fitted numbers (.toml), or all results (.json).
-    state: Keep finished searches here, to go on after a break.
+    state: Keep finished searches here, to go on after a break; those of compared laws in STATE-LAW.
     """
     from robodyn.analysis.fitting.result import ENDINGS, describe_numbers, write_fit
 
@@ -318,10 +318,8 @@ def fit(
     settings |= {"state": state, "workers": workers or os.cpu_count() or 1}
     what, experiments = _experiments(scenario, data, mapping, setting)
     if compare_laws is not None:
-        if out or state or each:
-            raise fail(
-                "--compare-laws: has no effect on --out, --plot, --state and --each; fit again with the best law"
-            )
+        if out or each:
+            raise fail("--compare-laws: has no effect on --out, --plot and --each; fit again with the best law")
         return _compare_laws(what, experiments, compare_laws, split_names(free), settings)
     result = _fit(what, experiments, split_names(free), settings)
     if out is not None and out.suffix == ".json":

@@ -9,6 +9,7 @@ from support.machines import cart
 from support.measured import measure
 
 from robodyn import Solver, simulate
+from robodyn.analysis.fitting import fit as fit_module
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.law_comparison import LawComparison, comparable_laws, compare_laws
 from robodyn.analysis.fitting.residuals import Experiment
@@ -187,11 +188,28 @@ def rail(law, numbers, **more):
 COULOMB = {"coulomb": 6.0, "viscous": 12.0, "smoothing_velocity": 1e-4}
 
 
-def test_bristles_win_where_they_made_the_data_though_their_damping_is_not_told():
+def test_bristles_win_where_they_made_the_data_also_after_a_break(tmp_path, monkeypatch):
+    """Their damping is not told. The same comparison begins no search anew that was done before Ctrl-C."""
     bristles = {"stiffness": 1e5, "damping": 300.0, "static": 8.0, "stribeck_velocity": 0.005}
     true = rail("lugre_friction", {"coulomb": 6.0, "viscous": 12.0, **bristles})
     laws = ("coulomb_friction", "stribeck_friction", "lugre_friction")
-    found = compare_laws(rail("coulomb_friction", COULOMB), logged(true), laws).rows
+    data, begun, search, state = logged(true), [], fit_module._search, tmp_path / "laws.json"
+
+    def interrupted(residuals, *rest):
+        names = [scale.number.name for scale in residuals.scales]
+        law = next(law for law in reversed(laws) if any(law in name for name in names))
+        begun.append(law)
+        if begun.count("lugre_friction") == 1 and law == "lugre_friction":
+            raise KeyboardInterrupt
+        return search(residuals, *rest)
+
+    monkeypatch.setattr(fit_module, "_search", interrupted)
+    first, second = (compare_laws(rail("coulomb_friction", COULOMB), data, laws, state=state).rows for _ in range(2))
+    # A search with all signals alike, which is kept, and one with each by its own noise, which begins at its end.
+    assert begun[:6] == [law for law in laws[:2] for _ in range(2)] + ["lugre_friction", laws[0]]
+    assert begun[6:8] == ["stribeck_friction", "lugre_friction"]
+    assert {row.law: row.tried for row in first}["lugre_friction"] == "stopped before it was tried"
+    found = second
     assert found[0].law == "lugre_friction"
     assert "left as guessed: rail.lugre_friction.damping" in found[0].tried
     assert all(row.held_out > 3 * found[0].held_out for row in found[1:])

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -626,6 +627,7 @@ def compare_laws(
     free: Sequence[str] = (),
     held_out: float = 0.25,
     link_side: Sequence[str] = (),
+    state: str | Path | None = None,
     **settings: Any,
 ) -> LawComparison:
     """Laws of friction and gears by fits of simulations; those that the data cannot tell come last, with the reason.
@@ -634,6 +636,7 @@ def compare_laws(
         laws: names; by default all of `comparable_laws(simulated=True)`.
         free: numbers that are fitted beside those of the laws, such as a mass.
         link_side: measured positions and speeds of joints that are taken behind an elastic gear; others are motors'.
+        state: file beside which `STATE-LAW` keeps what the searches of each law found; the same call resumes there.
         settings: of `fit_parameters`.
 
     Raises:
@@ -660,11 +663,12 @@ def compare_laws(
     counts, fits, failures, guessed = dict[str, int](), dict[str, Fit](), dict[str, str](), dict[str, str]()
     for law in dict.fromkeys([SIMPLEST, *laws]):
         try:
+            of_law = settings | ({"state": Path(state).with_stem(f"{Path(state).stem}-{law}")} if state else {})
             proposal, names, renamed = _propose(law, scenario, blocks, places, link_side)
             names += free
             counts[law] = len(names)
             try:
-                fits[law] = _fit(proposal, names, experiments, renamed, settings)
+                fits[law] = _fit(proposal, names, experiments, renamed, of_law)
             except ModelError as error:
                 # What the data do not tell of a law, such as a bristle's damping, stays as guessed.
                 mute = {flaw.path for flaw in error.flaws if flaw.what.startswith(UNSEEN)} & {*names} - {*free}
@@ -672,7 +676,7 @@ def compare_laws(
                     raise
                 names = [name for name in names if name not in mute]
                 counts[law], guessed[law] = len(names), f"left as guessed: {', '.join(sorted(mute))}"
-                fits[law] = _fit(proposal, names, experiments, renamed, settings)
+                fits[law] = _fit(proposal, names, experiments, renamed, of_law)
         except ModelError as error:
             failures[law] = "; ".join(map(str, error.flaws))
             continue
