@@ -1,5 +1,6 @@
 """Graph reader: how does a CasADi function become a `Program`?"""
 
+from itertools import repeat
 from typing import Any
 
 import casadi as ca
@@ -57,9 +58,10 @@ def _scalar_function(function: ca.Function) -> ca.Function:
 def _walk(function: ca.Function, builder: Builder, outputs: list[list[int]]) -> None:
     """Adds every instruction; `work` holds the node that is in each cell of CasADi's work vector."""
     places = range(function.n_instructions())
-    # Three calls into CasADi an instruction are half of the time: `map` makes them at the least price.
-    readers = (function.instruction_id, function.instruction_input, function.instruction_output)
-    rows: Any = zip(places, *(map(ask, places) for ask in readers), strict=True)
+    # Three calls into CasADi an instruction are half of the time: `map` makes them at the least price, past the methods
+    # in Python that only pass them on.
+    readers = (getattr(ca._casadi, f"Function_instruction_{what}") for what in ("id", "input", "output"))
+    rows: Any = zip(places, *(map(ask, repeat(function), places) for ask in readers), strict=True)
     add, known_operations = builder.add, _OPERATIONS
     work: dict[int, int] = {}
     for k, op, i, (cell, *entry) in rows:

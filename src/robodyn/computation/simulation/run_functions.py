@@ -110,6 +110,7 @@ def compile_system(
     signals: tuple[str, ...] | None = None,
     plain: bool = False,
     quick: bool = False,
+    once: bool = False,
     on_compile: Callable[[str], None] | None = None,
 ) -> CompiledSystem:
     """Native code of everything a run with this solver calls; cached on disk.
@@ -118,6 +119,7 @@ def compile_system(
         signals: patterns of the signals runs will record; the scenario's own by default.
         plain: whether every operation is rounded by itself, as in generated C.
         quick: whether to compile fast, for a few short runs.
+        once: whether it is for the scenario's run alone: fast where that is over before better code has paid.
     """
     solver = solver or system.scenario.solver
     patterns = system.scenario.recording.signals if signals is None else tuple(signals)
@@ -130,7 +132,7 @@ def compile_system(
         module = compile_kernels(
             kernels.functions | joined,
             INPUTS.index("p"),
-            quick=quick,
+            quick=quick or (once and is_soon_over(system, solver, kernels)),
             on_compile=on_compile,
             data=system.data,
             options=compilation(system, kernels, plain),
@@ -142,6 +144,18 @@ def compile_system(
     recorded, ticks, work = kernels.recorded, kernels.ticks, kernels.work
     compiled = CompiledSystem(system, solver, module, recorded, patterns, *sizes, ticks, work, plain)
     return replace(compiled, propagation=kernels.propagation)
+
+
+LARGE, FEW_STEPS, USUAL_STEP = 10_000, 20_000, 1e-3
+"""Operations of the longest function called in every step, from which on compilation is noticed: 18 us each are saved.
+Steps that do not lose them again, at some 0.1 ns an operation and evaluation. Length of an adaptive step [s]."""
+
+
+def is_soon_over(system: System, solver: Solver, kernels: KernelSet) -> bool:
+    """Whether optimising the code of a single run would take longer than it saves."""
+    step = USUAL_STEP if solver.adaptive or solver.step is None else solver.step
+    longest = max(count_work(kernels.functions[name]) for name in ("rhs", RECORDED))
+    return longest > LARGE and system.scenario.duration <= FEW_STEPS * step
 
 
 def compile_lane_module(

@@ -162,7 +162,7 @@ def _prepare(
         from .run_functions import compile_system
 
         recording = recording or system.scenario.recording
-        return compile_system(system, solver, signals=recording.signals, on_compile=on_compile), recording
+        return compile_system(system, solver, signals=recording.signals, once=True, on_compile=on_compile), recording
     if recording is None or recording.signals == what.patterns:
         return what, recording or what.recording
     from .run_functions import choose_signals

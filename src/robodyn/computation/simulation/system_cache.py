@@ -76,7 +76,7 @@ def _compile(
     from .run_functions import compile_system
 
     system = assemble(scenario, signals=signals)
-    return replace(compile_system(system, solver, signals=signals, on_compile=on_compile), once=True)
+    return replace(compile_system(system, solver, signals=signals, once=True, on_compile=on_compile), once=True)
 
 
 def _load(key: str, scenario: Scenario) -> CompiledSystem | None:
