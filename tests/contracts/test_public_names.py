@@ -76,6 +76,14 @@ def test_what_a_package_lists_is_there(package):
 
 
 @pytest.mark.parametrize("package", PACKAGES)
+def test_no_listed_name_is_hidden_by_a_module_of_the_same_name(package):
+    module = importlib.import_module(f"robodyn.{package}")
+    own = {name for _, name, _ in pkgutil.iter_modules(module.__path__)}
+    # Imported at once, a name takes the place of the module; loaded when used, it would be the module.
+    assert not (hasattr(module, "__getattr__") and own & set(module.__all__))
+
+
+@pytest.mark.parametrize("package", PACKAGES)
 def test_names_that_a_package_loads_when_used_are_those_it_lists(package):
     module = importlib.import_module(f"robodyn.{package}")
     assert set(getattr(module, "__all__", ())) <= set(dir(module))

@@ -7,7 +7,7 @@ import pytest
 
 from robodyn import Run
 from robodyn.analysis.budget import Budget, BudgetPart
-from robodyn.analysis.key_results import key_results, share_causes
+from robodyn.analysis.key_result import key_results, share_causes
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, SignalInfo
 from robodyn.computation.results.outcome import Certificate, Check
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .identification.identify import Identification, identify, plan_identification
     from .identification.mapping_proposal import MappingProposal, propose_mapping
     from .identification.regressor import BaseParameters, Regressor, find_base_parameters, make_regressor
-    from .key_results import KeyResult, key_results
+    from .key_result import KeyResult, key_results
     from .linear.exchange import PlantModel, make_plant_model
     from .linear.linear_model import DelayedSignal, LinearModel, Variable, approximate_delay
     from .linear.linearisation import OperatingPoint, linearise, reduce_constraints

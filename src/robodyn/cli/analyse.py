@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robodyn import analysis
 from robodyn.base import FlawList, near_names, nearest, refuse
 from robodyn.presentation.reporting.displays import Display, display, shows, write_picture
 
@@ -29,11 +30,6 @@ from .targets import (
 if TYPE_CHECKING:
     from robodyn.analysis.accuracy.arms import ArmSheet
     from robodyn.analysis.accuracy.circle import CircleTests
-    from robodyn.analysis.accuracy.sheet import Sheet
-    from robodyn.analysis.budget import Budget
-    from robodyn.analysis.mechanics.forces import ForceSplit
-    from robodyn.analysis.mechanics.parallel_joints import ParallelJoint
-    from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, Posture, Singularity
     from robodyn.analysis.sensitivity.ranking import Ranking
     from robodyn.computation.assembly import System
 
@@ -69,25 +65,18 @@ def sensitivity(
         raise fail(f"--change {change:g}: must be from 0 to below 100 %")
     if parameters is not None and not split_names(parameters):
         raise fail("--parameters: matches no parameter")
-    from robodyn.analysis.sensitivity.ranking import (
-        Ranking,
-        choose_measure,
-        find_strongest,
-        measure_signal,
-        rank_parameters,
-        unit_of_measure,
-    )
+    from robodyn.analysis.sensitivity.ranking import Ranking, choose_measure, find_strongest, unit_of_measure
 
     what = load_single(scenario, setting)
     if of is None:
         measure, of = choose_measure(what, measure)
     measure = measure or "final"
-    wanted = measure_signal(of, measure, at)
+    wanted = analysis.measure_signal(of, measure, at)
     try:
         names, note = (split_names(parameters), "") if parameters else find_strongest(what, wanted)
         if not names:
             raise fail(f"{measure} of {of}: {note}; none of them affects it")
-        ranking = rank_parameters(what, {measure: wanted}, names, change=change / 100)
+        ranking = analysis.rank_parameters(what, {measure: wanted}, names, change=change / 100)
     except KeyError as error:
         raise fail(f"--of {of}: {error.args[0]}") from error
     notes = (*([note] if note else []), *ranking.notes)
@@ -103,7 +92,7 @@ class WrittenBudget:
     *budget
     files
     """
-    budget: Budget
+    budget: analysis.Budget
     files: Sequence[Path]
 
 
@@ -131,7 +120,6 @@ def budget(
     out: Folder for the picture and the tables.
     plot: Draw the parts along the motion.
     """
-    from robodyn.analysis.budget import split_deviation
 
     what = load_single(scenario, setting)
     options: dict[str, Any] = {"along": along, "points": points}
@@ -140,7 +128,7 @@ def budget(
     name = name_results(scenario, what)
     folder = prepare_folder(out)
     chosen: dict[str, Any] = {"signals": signal} if signal else {}
-    result = split_deviation(what, **chosen, **options)
+    result = analysis.split_deviation(what, **chosen, **options)
     result = result.grouped(groups) if groups else result
     files = _write_tables(result, folder, name)
     if plot:
@@ -162,12 +150,11 @@ def _read_groups(texts: Sequence[str]) -> dict[str, list[str]]:
     return groups
 
 
-def _write_tables(budget: Budget, folder: Path, name: str) -> list[Path]:
+def _write_tables(budget: analysis.Budget, folder: Path, name: str) -> list[Path]:
     """All parts over time: a CSV file, and a Parquet file where its package is installed."""
-    from robodyn.analysis.budget import as_run
     from robodyn.computation.results import to_csv, to_parquet
 
-    parts = as_run(budget)
+    parts = analysis.as_run(budget)
     files = [to_csv(parts, folder / f"{name}-budget.csv")]
     try:
         files.append(to_parquet(parts, folder / f"{name}-budget.parquet"))
@@ -194,7 +181,7 @@ def sheet(
     workers: int | None = None,
     setting: Texts = (),
     out: Paths = (),
-) -> Sheet | ArmSheet:
+) -> analysis.Sheet | ArmSheet:
     """Simulate 30 cycles with stated uncertainties and print the figures of ISO 9283, each with its causes.
 
     scenario: Name in the catalogue, or a TOML file, whose tool follows a path; or an open arm: so101, so100, koch,
@@ -210,7 +197,6 @@ def sheet(
     out: Page to write, .html or .pdf; may be given twice.
     """
     from robodyn.analysis.accuracy.arms import arm_names, arm_sheet, load_arm
-    from robodyn.analysis.accuracy.sheet import make_sheet
     from robodyn.base import UnitError
     from robodyn.description.files.units import read_quantity
 
@@ -235,7 +221,9 @@ def sheet(
     except UnitError as error:
         flaws.add(f"--band {band}", str(error))
     flaws.raise_if_any(f"sheet of '{what.name}'")
-    result = make_sheet(system, drawn, deviation=deviation, band=width, seed=seed, budget=budget, workers=workers)
+    result = analysis.make_sheet(
+        system, drawn, deviation=deviation, band=width, seed=seed, budget=budget, workers=workers
+    )
     write_sheets(result, "--out", out)
     return result
 
@@ -272,21 +260,23 @@ def circle(
     centre: Centre of the nominal circle, X,Y; default: fitted.
     sheet: Sheet to sign, .html or .pdf; may be given twice.
     """
-    from robodyn.analysis.accuracy.circle import CircleTests, measure_circle, measure_hysteresis
+    from robodyn.analysis.accuracy.circle import CircleTests
 
     size = None if radius is None else _lengths("--radius", radius, 1)[0]
     middle = None
     if centre is not None:
         first, second = _lengths("--centre", centre, 2)
         middle = first, second
-    tests = [measure_circle(load_run(path), x, y, radius=size, centre=middle, name=Path(path).stem) for path in runs]
+    tests = [
+        analysis.measure_circle(load_run(path), x, y, radius=size, centre=middle, name=Path(path).stem) for path in runs
+    ]
     both_ways = len(tests) == 2 and tests[0].clockwise != tests[1].clockwise
-    tests_of_both = CircleTests(tuple(tests), measure_hysteresis(*tests) if both_ways else None)
+    tests_of_both = CircleTests(tuple(tests), analysis.measure_hysteresis(*tests) if both_ways else None)
     write_sheets(tests_of_both, "--sheet", sheet)
     return tests_of_both
 
 
-def write_sheets(found: Sheet | CircleTests | ArmSheet, option: str, paths: Sequence[Path]) -> None:
+def write_sheets(found: analysis.Sheet | CircleTests | ArmSheet, option: str, paths: Sequence[Path]) -> None:
     """Typeset a sheet into each file."""
     for path in paths:
         from robodyn.presentation.reporting import write_sheet
@@ -310,16 +300,15 @@ def _lengths(option: str, text: str, count: int) -> list[float]:
 
 
 @command("forces", plot="Draw the parts over time into this file.")
-def forces(scenario: str, payload: str | None = None, setting: Texts = ()) -> ForceSplit:
+def forces(scenario: str, payload: str | None = None, setting: Texts = ()) -> analysis.ForceSplit:
     """Simulate and split what drives give into inertia, Coriolis, gravity, payload and friction; loads of the joints.
 
     scenario: Name in the catalogue, or a TOML file.
     payload: Body whose part stands by itself; default: one of the name payload.
     setting (--set): Change a number: name=value.
     """
-    from robodyn.analysis.mechanics.forces import split_forces
 
-    return split_forces(load_single(scenario, setting), payload)
+    return analysis.split_forces(load_single(scenario, setting), payload)
 
 
 @dataclass(frozen=True)
@@ -335,8 +324,8 @@ class BranchPosture:
     singular = near.kind: none, input, output, both or constraint
     condition = near.condition
     """
-    posture: Posture
-    near: Singularity
+    posture: analysis.Posture
+    near: analysis.Singularity
     motors: dict[str, float]
     point: dict[str, float]
     joints: dict[str, float]
@@ -371,12 +360,11 @@ def kinematics(
     axes: Coordinates of the point that count, one for each motor.
     setting (--set): Change a number: name=value.
     """
-    from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics
     from robodyn.description.model.numbers import XYZ
 
     if (to is None) == (not position):
         raise fail("--position, --to: give exactly one: motor positions, or a target for the point")
-    machine = ParallelKinematics(load_system(scenario, setting), point, split_names(motor), split_names(axes))
+    machine = analysis.ParallelKinematics(load_system(scenario, setting), point, split_names(motor), split_names(axes))
     rows = []
     for posture in [_forward(machine, position)] if to is None else _inverse(machine, to):
         motors = dict(zip(machine.actuated, posture.actuated.tolist(), strict=True))
@@ -386,7 +374,7 @@ def kinematics(
     return Postures(point, rows)
 
 
-def _forward(machine: ParallelKinematics, texts: Sequence[str]) -> Posture:
+def _forward(machine: analysis.ParallelKinematics, texts: Sequence[str]) -> analysis.Posture:
     values = read_pairs("position", texts, lambda _, text: float(text), "motor=position")
     unknown = [name for name in values if name not in machine.actuated]
     if unknown:
@@ -398,7 +386,7 @@ def _forward(machine: ParallelKinematics, texts: Sequence[str]) -> Posture:
     return posture
 
 
-def _inverse(machine: ParallelKinematics, text: str) -> list[Posture]:
+def _inverse(machine: analysis.ParallelKinematics, text: str) -> list[analysis.Posture]:
     place = read_pairs("to", text.split(","), lambda _, value: float(value), "x=0.1,y=0,z=-0.3")
     unknown = [axis for axis in place if axis not in machine.axes]
     if unknown:
@@ -420,7 +408,7 @@ def linkage(
     at: Texts = (),
     places: int = 21,
     setting: Texts = (),
-) -> ParallelJoint:
+) -> analysis.ParallelJoint:
     """A joint that motors turn through rods: its torque map, inertia and limits, and what a serial stand-in gets wrong.
 
     scenario: Name in the catalogue, or a TOML file: a machine with loops.
@@ -430,7 +418,6 @@ def linkage(
     places: Number of places along each angle.
     setting (--set): Change a number: name=value.
     """
-    from robodyn.analysis.mechanics.parallel_joints import map_parallel_joint
 
     if places < 2:
         raise fail(f"--places {places}: must be 2 or more")
@@ -443,7 +430,7 @@ def linkage(
     unknown = [name for name in start if name not in grid]
     if unknown:
         raise fail(f"--at {unknown[0]}: is not one of the angles {', '.join(grid)}")
-    return map_parallel_joint(system, split_names(motor), grid, start)
+    return analysis.map_parallel_joint(system, split_names(motor), grid, start)
 
 
 def _read_range(system: System, name: str, text: str | None) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from robodyn import analysis
 from robodyn.base import ModelError, nearest
 from robodyn.presentation.reporting.displays import Display, DisplayFigure, Part, Table, display, shows
 
@@ -18,13 +19,6 @@ from .targets import load_run, load_single, load_system, read_data, split_names
 if TYPE_CHECKING:
     import numpy as np
 
-    from robodyn.analysis.linear.linear_model import LinearModel
-    from robodyn.analysis.linear.loop_table import Loop, LoopFigures, LoopTable
-    from robodyn.analysis.linear.modes import ModeSet
-    from robodyn.analysis.linear.poles import Truncation
-    from robodyn.analysis.linear.responses import FrequencyResponse, TimeResponse
-    from robodyn.analysis.measurement.responses import MeasuredResponse
-    from robodyn.analysis.step_response import StepResponse
     from robodyn.computation.assembly import System
     from robodyn.computation.assembly.control.state_design import StateDesign
 
@@ -40,7 +34,7 @@ def find_modes(
     hold: Texts = (),
     setting: Texts = (),
     html: Path | None = None,
-) -> ModeSet:
+) -> analysis.ModeSet:
     """Linearise a scenario and print its modes: frequency, damping, and the states that take most part.
 
     scenario: Name in the catalogue, or a TOML file.
@@ -65,11 +59,10 @@ def find_modes(
             messages.print("robodyn: note: --at start linearises where the scenario begins")
         raise
     if html is not None:
-        from robodyn.analysis.linear.modes import animate_modes
         from robodyn.presentation.pages import write_modes
 
         with drawing(f"--html {html}"):
-            write_modes(animate_modes(result, system), html)
+            write_modes(analysis.animate_modes(result, system), html)
     return result
 
 
@@ -94,7 +87,7 @@ class PolesZeros:
     error_bound = reduced.error_bound: of the transfer matrix at any frequency
     reduced_poles
     """
-    model: LinearModel
+    model: analysis.LinearModel
     inputs: Sequence[str]
     outputs: Sequence[str]
     poles: Roots
@@ -102,7 +95,7 @@ class PolesZeros:
     cancelled: Roots
     uncontrollable: Roots
     unobservable: Roots
-    reduced: Truncation
+    reduced: analysis.Truncation
 
     @property
     def reduced_poles(self) -> Roots:
@@ -128,25 +121,23 @@ def find_poles(
     at: Where to linearise: equilibrium or start.
     setting (--set): Change a number: name=value.
     """
-    from robodyn.analysis.linear.linearisation import linearise
-    from robodyn.analysis.linear.poles import find_cancelled_pairs, find_hidden_poles, find_zeros, truncate
 
     refuse_other("--at", at, PLACES[::-1])
     system = load_system(scenario, setting)
     numbers = _choose("--input", varied, [number.name for number in system.parameters])
     signals = _choose("--output", signal, system.signal_names)
-    model = linearise(system, at, numbers, signals)
-    hidden = find_hidden_poles(model)
+    model = analysis.linearise(system, at, numbers, signals)
+    hidden = analysis.find_hidden_poles(model)
     return PolesZeros(
         model,
         numbers,
         signals,
         model.poles().tolist(),
-        find_zeros(model).tolist(),
-        [pair.pole for pair in find_cancelled_pairs(model)],
+        analysis.find_zeros(model).tolist(),
+        [pair.pole for pair in analysis.find_cancelled_pairs(model)],
         list(hidden.uncontrollable),
         list(hidden.unobservable),
-        truncate(model, order),
+        analysis.truncate(model, order),
     )
 
 
@@ -204,7 +195,7 @@ def find_loops(
     at: str = "start",
     friction: str | None = None,
     setting: Texts = (),
-) -> LoopTable:
+) -> analysis.LoopTable:
     """Cut each loop at a controller's output and print its margins, all others closed, delays exact.
 
     scenario: Name in the catalogue, or a TOML file.
@@ -214,19 +205,17 @@ def find_loops(
     friction: none (of sampled loops the default), stuck, or sliding: without what is dry (of continuous ones).
     setting (--set): Change a number: name=value.
     """
-    from robodyn.analysis.linear.loop_table import check_loops, loop_table
 
     refuse_other("--at", at, PLACES)
     system = load_system(scenario, setting)
-    table = loop_table(system, read_loops(loop, cut), at=at, friction=friction)
+    table = analysis.loop_table(system, read_loops(loop, cut), at=at, friction=friction)
     judged = friction if system.discrete.tasks else friction or "sliding"
-    unstable = tuple(finding.sentence for finding in check_loops(system, at=at, friction=judged))
+    unstable = tuple(finding.sentence for finding in analysis.check_loops(system, at=at, friction=judged))
     return replace(table, warnings=unstable)
 
 
-def read_loops(texts: Sequence[str], cut: Sequence[str] = ()) -> dict[str, Loop] | None:
+def read_loops(texts: Sequence[str], cut: Sequence[str] = ()) -> dict[str, analysis.Loop] | None:
     """Loops given as SIGNAL or SIGNAL:TARGET:ANSWER; None where there are none."""
-    from robodyn.analysis.linear.loop_table import Loop
 
     if cut and not texts:
         raise fail("--cut: has no effect without --loop")
@@ -238,7 +227,7 @@ def read_loops(texts: Sequence[str], cut: Sequence[str] = ()) -> dict[str, Loop]
         if text in loops:
             raise fail(f"--loop {text}: is given twice")
         target, answer = parts[1:] if parts[1:] else (None, None)
-        loops[text] = Loop(parts[0], target, answer, tuple(cut))
+        loops[text] = analysis.Loop(parts[0], target, answer, tuple(cut))
     return loops or None
 
 
@@ -251,15 +240,15 @@ class LoopCurves:
     open
     closed
     """
-    figures: LoopFigures
+    figures: analysis.LoopFigures
 
     @property
-    def open(self) -> FrequencyResponse:
+    def open(self) -> analysis.FrequencyResponse:
         """Once round it."""
         return self.figures.gain
 
     @property
-    def closed(self) -> FrequencyResponse:
+    def closed(self) -> analysis.FrequencyResponse:
         """Of the answer to the target."""
         return self.figures.closed
 
@@ -272,7 +261,7 @@ class BodeLoops:
     notes
     loops
     """
-    table: LoopTable
+    table: analysis.LoopTable
     notes: Sequence[str]
 
     @property
@@ -290,7 +279,7 @@ class NamedResponse:
     *response
     """
     name: str
-    response: FrequencyResponse
+    response: analysis.FrequencyResponse
 
 
 @dataclass(frozen=True)
@@ -307,7 +296,7 @@ class BodeChannel:
     input: str
     output: str
     responses: Sequence[NamedResponse]
-    models: Sequence[LinearModel]
+    models: Sequence[analysis.LinearModel]
 
 
 @dataclass(frozen=True)
@@ -316,8 +305,8 @@ class BodeMeasured:
 
     input: str
     output: str
-    measured: MeasuredResponse
-    model: FrequencyResponse | None
+    measured: analysis.MeasuredResponse
+    model: analysis.FrequencyResponse | None
 
 
 @command(
@@ -350,7 +339,6 @@ def bode(
     friction: none (of sampled loops the default), stuck, or sliding: without what is dry (of continuous ones).
     setting (--set): Change a number in all: name=value.
     """
-    from robodyn.analysis.linear.loop_table import loop_table
 
     refuse_other("--at", at, PLACES)
     if data is not None or of is not None or reference is not None:
@@ -365,7 +353,7 @@ def bode(
         if loop or friction is not None:
             raise fail("--loop and --friction: have no effect with --input")
         return _respond(systems, names, varied, signal, at)
-    tables = [loop_table(system, read_loops(loop), at=at, friction=friction) for system in systems]
+    tables = [analysis.loop_table(system, read_loops(loop), at=at, friction=friction) for system in systems]
     rows = [row for table in tables for row in table.rows]
     if len(tables) > 1:
         labels = [name for name, table in zip(names, tables, strict=True) for _ in table.rows]
@@ -378,26 +366,22 @@ def _unique(notes: Any) -> list[str]:
 
 
 def _respond(systems: Sequence[System], names: Sequence[str], varied: str, signal: str, at: str) -> BodeChannel:
-    from robodyn.analysis.linear.linearisation import linearise
-    from robodyn.analysis.linear.responses import choose_frequencies, respond
-
-    models = [linearise(system, at, [varied], [signal]) for system in systems]
-    grid = choose_frequencies(models)
-    responses = [NamedResponse(name, respond(model, frequency=grid)) for name, model in zip(names, models, strict=True)]
+    models = [analysis.linearise(system, at, [varied], [signal]) for system in systems]
+    grid = analysis.choose_frequencies(models)
+    responses = [
+        NamedResponse(name, analysis.respond(model, frequency=grid)) for name, model in zip(names, models, strict=True)
+    ]
     return BodeChannel(_unique(model.notes for model in models), varied, signal, responses, models)
 
 
 def _measure(
     source: str, setting: Texts, data: Path, of: str, signal: str, varied: str | None, reference: str | None, at: str
 ) -> BodeMeasured:
-    from robodyn.analysis.linear.linearisation import linearise
-    from robodyn.analysis.measurement.responses import estimate_response, respond_between
-
-    measured = estimate_response(read_data(data), of, signal, reference=reference)
+    measured = analysis.estimate_response(read_data(data), of, signal, reference=reference)
     exact = None
     if varied is not None:
-        model = linearise(load_system(source, setting), at, [varied], [of, signal])
-        exact = respond_between(model, varied, of, signal, measured.frequency)
+        model = analysis.linearise(load_system(source, setting), at, [varied], [of, signal])
+        exact = analysis.respond_between(model, varied, of, signal, measured.frequency)
     return BodeMeasured(of, signal, measured, exact)
 
 
@@ -453,14 +437,14 @@ class StepFigures:
     values
     """
     name: str
-    response: TimeResponse
+    response: analysis.TimeResponse
     start: float
     final: float
     overshoot: float = float("nan")
     peak: float = float("nan")
     rise: float = float("nan")
     settled: float = float("nan")
-    step: StepResponse | None = None
+    step: analysis.StepResponse | None = None
 
     @property
     def time(self) -> np.ndarray:
@@ -534,52 +518,48 @@ def step(
     return StepAnswers(answer, answers, within)
 
 
-def _answer_of_run(path: str, answer: str) -> TimeResponse:
+def _answer_of_run(path: str, answer: str) -> analysis.TimeResponse:
     import numpy as np
-
-    from robodyn.analysis.linear.linear_model import Variable
-    from robodyn.analysis.linear.responses import TimeResponse
 
     run = load_run(path)
     try:
         signal = run[answer]
     except KeyError as error:
         raise fail(f"--answer {answer}: {error.args[0]}") from error
-    variable = Variable(answer, signal.unit)
-    return TimeResponse(Variable("step"), variable, signal.time, np.ones(signal.time.size), signal.values)
+    variable = analysis.Variable(answer, signal.unit)
+    return analysis.TimeResponse(
+        analysis.Variable("step"), variable, signal.time, np.ones(signal.time.size), signal.values
+    )
 
 
 def _answer_of_model(
     system: System, answer: str, target: str, height: float, duration: float | None, at: str, friction: str
-) -> TimeResponse:
-    from robodyn.analysis.linear.linearisation import linearise
+) -> analysis.TimeResponse:
     from robodyn.analysis.linear.margins import respond_held_step
-    from robodyn.analysis.linear.responses import choose_times, respond_to_step
-    from robodyn.analysis.linear.sampling import linearise_sampled
+    from robodyn.analysis.linear.responses import choose_times
 
     if system.discrete.tasks:
-        sampled = linearise_sampled(system, at, outputs=[answer], friction=friction)
+        sampled = analysis.linearise_sampled(system, at, outputs=[answer], friction=friction)
         tell_notes(sampled.notes)
         return respond_held_step(sampled, target, answer, duration, height)
     if friction != "none":
         raise fail(f"--friction {friction}: has no effect, there is no sampled block in {system.scenario.name}")
     import numpy as np
 
-    model = linearise(system, at, [target], [answer])
+    model = analysis.linearise(system, at, [target], [answer])
     tell_notes(model.notes)
     times = choose_times(model) if duration is None else np.linspace(0, duration, 1001)
-    return respond_to_step(model, time=times, height=height)
+    return analysis.respond_to_step(model, time=times, height=height)
 
 
-def _measure_step(name: str, response: TimeResponse, when: float | None, within: float) -> StepFigures:
+def _measure_step(name: str, response: analysis.TimeResponse, when: float | None, within: float) -> StepFigures:
     """Of a linear model from rest, levels are known; of a run they are its values at the step and at its end."""
-    from robodyn.analysis.step_response import measure_step
 
     if when is None and not abs(response.settled) > 0:
         # It goes back to where it was, or nowhere: that is no step of it.
         return StepFigures(name, response, 0.0, response.settled)
     levels = {"start": 0.0, "final": response.settled} if when is None else {}
-    response_to_step = measure_step(response.signal, when or 0.0, **levels)
+    response_to_step = analysis.measure_step(response.signal, when or 0.0, **levels)
     overshoot = max(response_to_step.overshoot, 0.0) if response_to_step.peaks else 0.0
     peak = response_to_step.peaks[0].time if response_to_step.peaks else float("nan")
     times = peak, response_to_step.rise_time(), response_to_step.settling_time(within)

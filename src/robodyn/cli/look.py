@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.analysis.key_results import KeyResult, Verdict, key_results
+from robodyn import analysis
+from robodyn.analysis.key_result import KeyResult, Verdict, key_results
 from robodyn.base import Flaw, FlawList, ModelError, end_line, nearest, show_quantity
 from robodyn.presentation.reporting.displays import Display, Part, display, shows, to_section
 from robodyn.presentation.reporting.summaries import judge_outcome, result_table, summarise
@@ -28,7 +29,6 @@ from .targets import (
 )
 
 if TYPE_CHECKING:
-    from robodyn.analysis.validation import Validation
     from robodyn.computation.assembly import System
     from robodyn.computation.results import Comparison, Run
     from robodyn.description.model import Scenario
@@ -330,10 +330,10 @@ def _beside(
     scenario: str, setting: Texts, log: Path, mapping: Path | None, entry: Texts, options: dict[str, Any]
 ) -> tuple[list[Run], list[str], list[dict[str, Any]]]:
     """The simulated and the measured run with their labels, and the page's sections with the errors of predictions."""
-    from robodyn.analysis.validation import runs_beside, validate
+    from robodyn.analysis.validation import runs_beside
 
     inputs = None if not entry else [] if list(entry) == ["none"] else entry
-    validation = validate(load_single(scenario, setting), read_data(log, mapping), inputs, method="simulation")
+    validation = analysis.validate(load_single(scenario, setting), read_data(log, mapping), inputs, method="simulation")
     pair = runs_beside(validation)
     if not options["signals"]:
         assert validation.measured is not None
@@ -344,7 +344,7 @@ def _beside(
     return list(pair), ["simulated", "measured"], [*options["sections"], section]
 
 
-def _prediction_results(validation: Validation) -> list[KeyResult]:
+def _prediction_results(validation: analysis.Validation) -> list[KeyResult]:
     """How well the measured signals are predicted, and whether a straight line would do as well."""
     from robodyn.analysis.validation import BETTER, SAME
 
@@ -408,36 +408,24 @@ def _analyse(system: System, part: str, vary: Sequence[str], random: Sequence[st
     flaws.raise_if_any(f"report of '{name}'")
     match part:
         case "loops":
-            from robodyn.analysis.linear.loop_table import loop_table
-
-            return loop_table(system)
+            return analysis.loop_table(system)
         case "modes":
-            from robodyn.analysis.linear.modes import find_modes
-
             try:
-                return find_modes(system, at="equilibrium")
+                return analysis.find_modes(system, at="equilibrium")
             except ModelError:
-                shown = display(find_modes(system, at="start"))
+                shown = display(analysis.find_modes(system, at="start"))
                 note = "linearised at the start, because no equilibrium was found"
                 return replace(shown, notes=(note, *shown.notes))
         case "budget":
-            from robodyn.analysis.budget import split_deviation
-
-            return split_deviation(system)
+            return analysis.split_deviation(system)
         case "forces":
-            from robodyn.analysis.mechanics.forces import split_forces
-
-            return split_forces(system.scenario)
+            return analysis.split_forces(system.scenario)
         case "sheet":
-            from robodyn.analysis.accuracy.sheet import make_sheet
-
-            return make_sheet(system, drawn)
-    from robodyn.analysis.sweeps.plan import plan_sweep
-    from robodyn.analysis.sweeps.runner import run_sweep
+            return analysis.make_sheet(system, drawn)
 
     if not grid and not drawn:
         raise fail("--with sweep: name what to vary: --vary NAME=FIRST:LAST:COUNT or --random NAME=scale:0.9:1.1")
-    return run_sweep(plan_sweep(system, vary=grid, random=drawn))
+    return analysis.run_sweep(analysis.plan_sweep(system, vary=grid, random=drawn))
 
 
 def _read_note(path: Path) -> dict[str, Any]:

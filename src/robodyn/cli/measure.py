@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from robodyn import analysis
 from robodyn.base import Flaw, ModelError, WaitingLine, write_file
 from robodyn.presentation.reporting.displays import write_display
 
@@ -25,17 +26,7 @@ from .targets import (
 )
 
 if TYPE_CHECKING:
-    from robodyn.analysis.calibration import Calibration, PosePlan
-    from robodyn.analysis.fitting.fit import FitProgress
-    from robodyn.analysis.fitting.law_comparison import LawComparison
-    from robodyn.analysis.fitting.residuals import Experiment
-    from robodyn.analysis.fitting.result import Fit
-    from robodyn.analysis.identification.excitation import AxisSeries, AxisSpline, Excitation
-    from robodyn.analysis.identification.identify import Identification
-    from robodyn.analysis.identification.mapping_proposal import MappingProposal
     from robodyn.analysis.measurement.data_sheet import DataSheets
-    from robodyn.analysis.measurement.measured import ClockOffset
-    from robodyn.analysis.validation import Validation
     from robodyn.computation.results import Run
     from robodyn.description.files.samples import DataMapping
     from robodyn.description.model import Scenario
@@ -63,9 +54,8 @@ def data(
     rate: Resample to this rate [Hz], low-passed before.
     out: Write the signals in SI here (.csv, .parquet or .mcap).
     """
-    from robodyn.analysis.measurement.data_sheet import DataSheets, make_data_sheet
-    from robodyn.analysis.measurement.measured import as_run, read_measured
-    from robodyn.analysis.measurement.responses import resample
+    from robodyn.analysis.measurement.data_sheet import DataSheets
+    from robodyn.analysis.measurement.measured import samples_as_run
     from robodyn.description.files.samples import read_clocks, read_mapping
     from robodyn.description.files.samples.writing import template_text
 
@@ -80,13 +70,13 @@ def data(
         messages.print(f"mapping to fill in: {template}")
         return None
     if rate is not None or out is not None or align is not None:
-        runs = [read_measured(file, known)]
+        runs = [analysis.read_measured(file, known)]
     else:
-        runs = [as_run(samples, file) for samples in read_clocks(file, known)]
+        runs = [samples_as_run(samples, file) for samples in read_clocks(file, known)]
     if rate is not None:
-        runs = [resample(run, rate) for run in runs]
+        runs = [analysis.resample(run, rate) for run in runs]
     offset = _compare_clocks(runs[0], align, by) if align is not None or by is not None else None
-    sheets = tuple(make_data_sheet(run) for run in runs)
+    sheets = tuple(analysis.make_data_sheet(run) for run in runs)
     if out is not None:
         from robodyn.computation.results import to_csv, to_mcap, to_parquet
 
@@ -97,10 +87,8 @@ def data(
     return DataSheets(sheets, offset, proposal)
 
 
-def _propose(scenario: str, file: Path, known: DataMapping | None, template: Path | None) -> MappingProposal:
-    from robodyn.analysis.identification.mapping_proposal import propose_mapping
-
-    proposal = propose_mapping(load_single(scenario), file, known)
+def _propose(scenario: str, file: Path, known: DataMapping | None, template: Path | None) -> analysis.MappingProposal:
+    proposal = analysis.propose_mapping(load_single(scenario), file, known)
     if template is not None:
         with writing(f"--template {template}"):
             write_file(template, proposal.text)
@@ -108,13 +96,11 @@ def _propose(scenario: str, file: Path, known: DataMapping | None, template: Pat
     return proposal
 
 
-def _compare_clocks(first: Run, align: Path | None, by: str | None) -> ClockOffset:
-    from robodyn.analysis.measurement.measured import read_measured, synchronise
-
+def _compare_clocks(first: Run, align: Path | None, by: str | None) -> analysis.ClockOffset:
     if align is None or by is None:
         raise fail("--align FILE and --by SIGNAL go together")
     signal, _, other = by.partition("=")
-    second = read_measured(align)
+    second = analysis.read_measured(align)
     flaws = [
         Flaw(f"--by {by}", f"there is no signal '{name}' in {where}")
         for name, run, where in ((signal, first, "the first file"), (other or signal, second, align))
@@ -122,7 +108,7 @@ def _compare_clocks(first: Run, align: Path | None, by: str | None) -> ClockOffs
     ]
     if flaws:
         raise ModelError(flaws)
-    return synchronise(first, second, signal, other)
+    return analysis.synchronise(first, second, signal, other)
 
 
 @command("excite")
@@ -139,7 +125,7 @@ def excite(
     mapping: Path | None = None,
     seed: int = 0,
     out: Path | None = None,
-) -> Excitation:
+) -> analysis.Excitation:
     """Design a motion of all joints that tells most of the base parameters within the limits.
 
     scenario: Name in the catalogue, or a TOML file.
@@ -155,7 +141,6 @@ def excite(
     seed: Seed of the first motion of the search.
     out: Write the motion (.csv, 1 kHz) or its blocks (.toml).
     """
-    from robodyn.analysis.identification.excitation import design_excitation
 
     refuse_ending("--out", out, ".csv", ".toml")
     if mapping is not None and not measured:
@@ -164,13 +149,13 @@ def excite(
     limits = read_pairs("limit", limit, lambda _, text: float(text), "name=value, a number in SI")
     settings |= {"limits": limits, "within": within, "motion": motion, "seed": seed}
     runs = [read_data(path, mapping) for path in measured]
-    excitation = design_excitation(load_single(scenario), measured=runs, **settings)
+    excitation = analysis.design_excitation(load_single(scenario), measured=runs, **settings)
     if out is not None:
         _write_motion(excitation, out)
     return excitation
 
 
-def _write_motion(excitation: Excitation, out: Path) -> None:
+def _write_motion(excitation: analysis.Excitation, out: Path) -> None:
     import numpy as np
 
     if out.suffix == ".csv":
@@ -186,11 +171,10 @@ def _write_motion(excitation: Excitation, out: Path) -> None:
     messages.print(f"{out}")
 
 
-def _block(axis: AxisSeries | AxisSpline, frequency: float) -> str:
+def _block(axis: analysis.AxisSeries | analysis.AxisSpline, frequency: float) -> str:
     """A block of a scenario's file."""
-    from robodyn.analysis.identification.excitation import AxisSpline
 
-    if isinstance(axis, AxisSpline):
+    if isinstance(axis, analysis.AxisSpline):
         law = "spline_reference"
         numbers: dict[str, Any] = {"times": list(axis.times), "points": list(axis.points)}
     else:
@@ -217,7 +201,7 @@ def identify(
     map_out: Path | None = None,
     compare_laws: bool = False,
     report: Path | None = None,
-) -> Identification | LawComparison:
+) -> analysis.Identification | analysis.LawComparison:
     """Identify base parameters with intervals, and bodies that could exist, by inverse dynamics.
 
     scenario: Name in the catalogue, or a TOML file: a first guess.
@@ -234,8 +218,6 @@ def identify(
     compare_laws: Compare laws of friction, losses and ripple instead, alone and together, on the rows for the proof.
     report: Write a page with all of it here (.html).
     """
-    from robodyn.analysis.fitting.law_comparison import compare_friction_laws
-    from robodyn.analysis.identification.identify import identify
 
     refuse_ending("--out", out, ".toml")
     refuse_ending("--report", report, ".html")
@@ -246,8 +228,8 @@ def identify(
     if compare_laws:
         if out or report or map_out or gains or any(loads):
             raise fail("--compare-laws: cannot be combined with --out, --map-out, --plot, --report, --gains or loads")
-        return compare_friction_laws(what, runs, cutoff=cutoff, held_out=held_out)
-    found = identify(
+        return analysis.compare_friction_laws(what, runs, cutoff=cutoff, held_out=held_out)
+    found = analysis.identify(
         what, runs, cutoff=cutoff, held_out=held_out, robust=robust, offsets=offsets, loads=loads, gains=gains
     )
     write_numbers(scenario, common, found.numbers, out)
@@ -259,7 +241,9 @@ def identify(
     return found
 
 
-def _write_offsets(identification: Identification, mapping: Path | None, names: Sequence[str], out: Path) -> None:
+def _write_offsets(
+    identification: analysis.Identification, mapping: Path | None, names: Sequence[str], out: Path
+) -> None:
     from robodyn.description.files.samples import read_mapping
     from robodyn.description.files.samples.writing import mapping_text, own_mapping, with_offsets
 
@@ -289,7 +273,7 @@ def fit(
     compare_laws: str | None = None,
     out: Path | None = None,
     state: Path | None = None,
-) -> Fit | LawComparison:
+) -> analysis.Fit | analysis.LawComparison:
     """Fit numbers of a scenario to measured signals, with intervals and correlations.
 
     scenario: Name in the catalogue, or a TOML file.
@@ -309,7 +293,7 @@ def fit(
     out: Write a scenario with the fitted numbers (.toml), or all results (.json).
     state: Keep finished searches here, to go on after a break; those of compared laws in STATE-LAW.
     """
-    from robodyn.analysis.fitting.result import ENDINGS, describe_numbers, write_fit
+    from robodyn.analysis.fitting.result import ENDINGS, describe_numbers
 
     refuse_ending("--out", out, *ENDINGS)
     levels = read_pairs("noise", noise, lambda _, text: float(text), "signal=deviation, in SI units")
@@ -324,7 +308,7 @@ def fit(
     result = _fit(what, experiments, split_names(free), settings)
     if out is not None and out.suffix == ".json":
         with writing(f"--out {out}"):
-            messages.print(f"fitted numbers: {write_fit(result, out)}")
+            messages.print(f"fitted numbers: {analysis.write_fit(result, out)}")
     else:
         of_one = [change for change in setting if change.partition(":")[0] in {path.name for path in data}]
         common = [change for change in setting if change not in of_one]
@@ -334,9 +318,8 @@ def fit(
 
 def _experiments(
     scenario: str, files: Sequence[Path], mapping: Path | None, changes: Sequence[str]
-) -> tuple[Scenario, list[Experiment]]:
+) -> tuple[Scenario, list[analysis.Experiment]]:
     """The scenario with what is changed for all, and recordings with what is changed for one."""
-    from robodyn.analysis.fitting.residuals import Experiment
 
     what = load_single(scenario)
     own: dict[str, list[str]] = {path.name: [] for path in files}
@@ -349,21 +332,21 @@ def _experiments(
     experiments = []
     for path in files:
         changed = read_settings(own[path.name], what, scenario)
-        experiments.append(Experiment(read_data(path, mapping), changed, path.name))
+        experiments.append(analysis.Experiment(read_data(path, mapping), changed, path.name))
     return what, experiments
 
 
-def _fit(what: Scenario, experiments: list[Experiment], names: list[str], settings: dict[str, Any]) -> Fit:
-    from robodyn.analysis.fitting.fit import fit_parameters
-
+def _fit(
+    what: Scenario, experiments: list[analysis.Experiment], names: list[str], settings: dict[str, Any]
+) -> analysis.Fit:
     with WaitingLine(f"fitting {what.name}") as line:
 
-        def show(at: FitProgress) -> None:
+        def show(at: analysis.FitProgress) -> None:
             said = f"start {at.start} of {at.starts}, simulation {at.evaluations}, cost {at.cost:.4g}"
             line.update(said, (at.start - 1) / at.starts)
 
         try:
-            return fit_parameters(what, experiments, names, progress=show, **settings)
+            return analysis.fit_parameters(what, experiments, names, progress=show, **settings)
         except KeyboardInterrupt as error:
             how = "with --state FILE, the same command could have continued from here"
             if settings["state"] is not None:
@@ -373,12 +356,10 @@ def _fit(what: Scenario, experiments: list[Experiment], names: list[str], settin
 
 
 def _compare_laws(
-    what: Scenario, experiments: list[Experiment], laws: str, free: list[str], settings: dict[str, Any]
-) -> LawComparison:
-    from robodyn.analysis.fitting.law_comparison import compare_laws
-
+    what: Scenario, experiments: list[analysis.Experiment], laws: str, free: list[str], settings: dict[str, Any]
+) -> analysis.LawComparison:
     chosen = None if laws == "all" else split_names(laws)
-    return compare_laws(what, experiments, chosen, free=free, **settings)
+    return analysis.compare_laws(what, experiments, chosen, free=free, **settings)
 
 
 @command(
@@ -397,7 +378,7 @@ def validate(
     method: str = "both",
     cutoff: float | None = None,
     setting: Texts = (),
-) -> Validation:
+) -> analysis.Validation:
     """Print prediction errors of a scenario by signal: one step, 0.5 s ahead and in a free run, beside two baselines.
 
     Measured references and commands are inputs; where none are measured, efforts are.
@@ -413,12 +394,13 @@ def validate(
     cutoff: Low-pass of inverse dynamics [Hz].
     setting (--set): Change a number: name=value.
     """
-    from robodyn.analysis.validation import validate
 
     what = load_single(scenario, setting)
     inputs = None if not entry else [] if list(entry) == ["none"] else entry
     options: dict[str, Any] = {"method": method, "cutoff": cutoff, "horizon": horizon, "held_out": held_out}
-    return validate(what, read_data(data, mapping), inputs, nominal=_nominal(scenario, against, setting), **options)
+    return analysis.validate(
+        what, read_data(data, mapping), inputs, nominal=_nominal(scenario, against, setting), **options
+    )
 
 
 def _nominal(scenario: str, against: str | None, setting: Texts) -> Scenario | None:
@@ -450,7 +432,7 @@ def calibrate(
     setting: Texts = (),
     out: Path | None = None,
     urdf: Path | None = None,
-) -> Calibration | PosePlan:
+) -> analysis.Calibration | analysis.PosePlan:
     """Find the true geometry of joints and tool from poses in which the tool was measured or touched something.
 
     scenario: Name in the catalogue, or a TOML file: the robot as designed.
@@ -465,7 +447,7 @@ def calibrate(
     out: Write the calibrated robot (.toml) or the planned poses (.csv) here.
     urdf: Copy this URDF, with the new joint origins, to NAME-calibrated.urdf beside it.
     """
-    from robodyn.analysis.calibration import calibrate, chain_of, join_poses, plan_poses, read_poses
+    from robodyn.analysis.calibration import chain_of, join_poses
     from robodyn.description.files.patching import change_text
     from robodyn.description.robots.urdf import write_origins
 
@@ -475,8 +457,8 @@ def calibrate(
         if urdf is not None:
             raise fail("--urdf: has no effect with --plan")
         chain = chain_of(what, point, elastic)
-        offered = join_poses([read_poses(path, chain) for path in poses]) if poses else None
-        chosen = plan_poses(what, plan, point, candidates=offered, elastic=elastic, seed=seed)
+        offered = join_poses([analysis.read_poses(path, chain) for path in poses]) if poses else None
+        chosen = analysis.plan_poses(what, plan, point, candidates=offered, elastic=elastic, seed=seed)
         if out is not None:
             heads = [f"{joint} [{unit}]" for joint, unit in zip(chosen.joints, chosen.units, strict=True)]
             rows = [",".join(f"{value:.9g}" for value in row) for row in chosen.q]
@@ -486,7 +468,7 @@ def calibrate(
         return chosen
     if not poses:
         raise fail("no poses given; --plan 30 --out poses.csv plans poses to measure")
-    calibration = calibrate(what, poses, point, elastic=elastic, frame=frame, held_out=held_out, seed=seed)
+    calibration = analysis.calibrate(what, poses, point, elastic=elastic, frame=frame, held_out=held_out, seed=seed)
     if out is not None:
         included = Path(os.path.relpath(scenario, out.parent)).as_posix() if scenario.endswith(".toml") else None
         with writing(f"--out {out}"):

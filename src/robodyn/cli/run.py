@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.analysis.key_results import KeyResult, key_results
+from robodyn import analysis
+from robodyn.analysis.key_result import KeyResult, key_results
 from robodyn.base import Flaw, ModelError, UnitError, WaitingLine
 from robodyn.presentation.reporting.displays import Display, Part, Table, shows
 from robodyn.presentation.reporting.summaries import show_cosimulation, summarise
@@ -175,9 +176,7 @@ def run(
     path = folder / f"{name_results(scenario, what)}.run"
     budget = None
     if causes and done.outcome.carried_through:
-        from robodyn.analysis.budget import split_deviation
-
-        budget = split_deviation(systems[0])
+        budget = analysis.split_deviation(systems[0])
     results = key_results(done, limit=allowed, budget=budget)
     how: dict[str, Any] = {"unstable": unstable, "signals": signals, "told_statistics": statistics}
     return keep_run(done, path, results=results, **how)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from robodyn import analysis
 from robodyn.base import FlawList, ModelError, WaitingLine
 from robodyn.presentation.reporting.displays import Display, display, shows
 
@@ -27,11 +28,6 @@ from .targets import (
 )
 
 if TYPE_CHECKING:
-    from robodyn.analysis.sweeps.plan import SweepPlan
-    from robodyn.analysis.sweeps.runner import SweepProgress
-    from robodyn.analysis.sweeps.table import SweepTable
-    from robodyn.analysis.sweeps.uncertainty import Yield
-    from robodyn.analysis.tuning.tune import TuneProgress, Tuning
     from robodyn.computation.assembly import System
     from robodyn.description.model import Number, Scenario
 
@@ -48,10 +44,10 @@ class KeptSweep:
     pictures
     yields
     """
-    table: SweepTable
+    table: analysis.SweepTable
     folder: Path
     pictures: Sequence[Path]
-    yields: Sequence[Yield]
+    yields: Sequence[analysis.Yield]
 
 
 @command("sweep")
@@ -102,7 +98,6 @@ def sweep(
     plot: Draw pictures into the folder.
     """
     from robodyn.analysis.checked_run import find_loop_warnings
-    from robodyn.analysis.sweeps.uncertainty import find_yield
 
     settings: dict[str, Any] = {"runs": runs, "seed": seed, "along": along, "points": points, "rate": rate}
     settings |= {"measures": split_names(measure), "keep": split_names(keep), "sampling": sampling}
@@ -116,11 +111,11 @@ def sweep(
         messages.print(f"robodyn: {message}")
     folder = out or Path("out") / f"{name_results(scenario, plan.scenario)}.sweep"
     table = _run(plan, folder, workers, on, method, not resume)
-    yields = [find_yield(table, name, value) for name, value in limits.items()]
+    yields = [analysis.find_yield(table, name, value) for name, value in limits.items()]
     return KeptSweep(table, folder, _draw(table, folder, limits) if plot else [], yields)
 
 
-def _find_start_warnings(plan: SweepPlan) -> list[str]:
+def _find_start_warnings(plan: analysis.SweepPlan) -> list[str]:
     """Sentences on a given start that does not fit the smallest or largest of a varied number."""
     from robodyn.computation.simulation.reference_paths import check_starts
 
@@ -135,9 +130,8 @@ def _find_start_warnings(plan: SweepPlan) -> list[str]:
 
 def _plan(
     source: str, varied: Mapping[str, Sequence[str]], changes: Sequence[str], settings: dict[str, Any]
-) -> SweepPlan:
+) -> analysis.SweepPlan:
     """The plan the options ask for; what is wrong with any of them is reported at once."""
-    from robodyn.analysis.sweeps.plan import plan_sweep
     from robodyn.analysis.sweeps.variation import find_numbers
 
     flaws = FlawList()
@@ -155,7 +149,7 @@ def _plan(
     if varied["random"] and not drawn:
         settings = settings | {"runs": None, "seed": None, "sampling": "random"}
     try:
-        plan = plan_sweep(system, vary=grid, random=drawn, **settings)
+        plan = analysis.plan_sweep(system, vary=grid, random=drawn, **settings)
     except ModelError as error:
         # With nothing readable left, that nothing is varied follows from what is reported already.
         flaws.extend(flaw for flaw in error.flaws if flaw.path or not unread)
@@ -187,10 +181,10 @@ def _check_fixed(
     flaws: FlawList, fixed: Mapping[str, float], varied: dict[str, Any], known: Mapping[str, Number]
 ) -> None:
     """A number that takes given values cannot be set as well; one that is multiplied can."""
-    from robodyn.analysis.sweeps.variation import Distribution, Factors, match_numbers
+    from robodyn.analysis.sweeps.variation import match_numbers
 
     for key, how in varied.items():
-        if not (isinstance(how, Factors) or (isinstance(how, Distribution) and how.relative)):
+        if not (isinstance(how, analysis.Factors) or (isinstance(how, analysis.Distribution) and how.relative)):
             for number in match_numbers(FlawList(), key, known):
                 if number.name in fixed:
                     flaws.add(f"--set {number.name}", f"has no effect: '{key}' is varied", "leave it out")
@@ -228,14 +222,14 @@ def _read(
     return values
 
 
-def _run(plan: SweepPlan, folder: Path, workers: int | None, on: str, method: str, fresh: bool) -> SweepTable:
-    from robodyn.analysis.sweeps.runner import ClusterLost, run_sweep
-
+def _run(
+    plan: analysis.SweepPlan, folder: Path, workers: int | None, on: str, method: str, fresh: bool
+) -> analysis.SweepTable:
     settings: dict[str, Any] = {"method": method, "fresh": fresh}
     refused: list[str] = []
     done = 0
 
-    def follow(at: SweepProgress) -> None:
+    def follow(at: analysis.SweepProgress) -> None:
         nonlocal done
         done = at.done
         line.update(at.sentence, at.share)
@@ -247,11 +241,11 @@ def _run(plan: SweepPlan, folder: Path, workers: int | None, on: str, method: st
     with line, _connect(on, workers) as client, writing(f"--out {folder}", "export"):
         settings |= {"client": client} if client else {"workers": workers}
         try:
-            return run_sweep(plan, folder, **settings, progress=follow)
-        except (KeyboardInterrupt, ClusterLost) as error:
+            return analysis.run_sweep(plan, folder, **settings, progress=follow)
+        except (KeyboardInterrupt, analysis.ClusterLost) as error:
             kept = f"{done} of {plan.n_runs} runs are saved in {folder}; run the same command again to continue"
             messages.print(f"robodyn: {error or 'interrupted'}; {kept}")
-            raise typer.Exit(SIMULATION_FAILED if isinstance(error, ClusterLost) else INTERRUPTED) from error
+            raise typer.Exit(SIMULATION_FAILED if isinstance(error, analysis.ClusterLost) else INTERRUPTED) from error
 
 
 def _connect(on: str, workers: int | None) -> Any:
@@ -271,7 +265,7 @@ def _connect(on: str, workers: int | None) -> Any:
     return connect(address or None, workers)
 
 
-def _read_limits(plan: SweepPlan, pairs: Sequence[str]) -> dict[str, float]:
+def _read_limits(plan: analysis.SweepPlan, pairs: Sequence[str]) -> dict[str, float]:
     """Options `measure=value` as limits in the measures' units, with every problem."""
     from robodyn.analysis.sweeps.uncertainty import check_drawn
     from robodyn.base import UnitError, nearest
@@ -292,7 +286,7 @@ def _read_limits(plan: SweepPlan, pairs: Sequence[str]) -> dict[str, float]:
     return limits
 
 
-def _draw(table: SweepTable, folder: Path, limits: Mapping[str, float]) -> list[Path]:
+def _draw(table: analysis.SweepTable, folder: Path, limits: Mapping[str, float]) -> list[Path]:
     """Pictures of all measures and curves; without a plotting library there are none, and a word about it."""
     try:
         from robodyn.presentation.reporting import plot_sweep
@@ -340,7 +334,7 @@ def tune(
     setting: Texts = (),
     out: Path | None = None,
     state: Path | None = None,
-) -> Tuning:
+) -> analysis.Tuning:
     """Choose gains so that a measure of the motion is smallest, within limits; exact slopes, all cases at once.
 
     scenario: Name in the catalogue, or a TOML file.
@@ -362,7 +356,6 @@ def tune(
     out: Write a TOML file with the new numbers.
     state: Keep what was computed here, to go on after a break.
     """
-    from robodyn.analysis.tuning.tune import tune_gains
 
     refuse_ending("--out", out, ".toml")
     what = load_single(scenario, setting)
@@ -377,13 +370,13 @@ def tune(
     }  # fmt: skip
     line = WaitingLine(f"tuning {what.name}")
 
-    def follow(at: TuneProgress) -> None:
+    def follow(at: analysis.TuneProgress) -> None:
         best = f"{at.first:.4g} -> {at.best:.4g} {at.unit}" if at.best == at.best else "no feasible gains yet"
         line.update(f"{at.evaluations} evaluations, {best}")
 
     try:
         with line:
-            tuning = tune_gains(system, split_names(free), minimise, progress=follow, **settings)
+            tuning = analysis.tune_gains(system, split_names(free), minimise, progress=follow, **settings)
     except KeyboardInterrupt as error:
         how = f"the results so far are in {state}" if state else "with --state FILE, results are saved"
         messages.print(f"robodyn: interrupted; {how}; run the same command again to continue")

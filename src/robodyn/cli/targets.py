@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from robodyn import analysis
 from robodyn.base import Flaw, FlawList, ModelError, UnitError, nearest, refuse, write_file
 
 from .application import fail, messages
@@ -152,9 +153,8 @@ def read_data(path: Path, mapping: Path | None = None) -> Run:
     """Measured signals of a file, by a mapping where there is one; a run file is as good, a scenario's is neither."""
     if path.suffix in (".run", ".toml"):
         return load_run(str(path))
-    from robodyn.analysis.measurement.measured import read_measured
 
-    data = read_measured(path, mapping)
+    data = analysis.read_measured(path, mapping)
     tell_notes([f"{path}: {note}" for note in data.warnings])
     return data
 

@@ -174,7 +174,7 @@ def read_measured(path: str | Path, mapping: DataMapping | str | Path | None = N
     """
     path = Path(path)
     known = mapping if isinstance(mapping, DataMapping) or mapping is None else read_mapping(mapping)
-    run = leave_out_repeats(as_run(read_samples(path, known), path), equal=True)
+    run = leave_out_repeats(samples_as_run(read_samples(path, known), path), equal=True)
     if known is not None and known.signals:
         _refuse_contradictions(run, f"{path} by {known.source}" if known.source else str(path))
     return run
@@ -218,7 +218,7 @@ def _refuse_contradictions(run: Run, source: str) -> None:
     flaws.raise_if_any(source)
 
 
-def as_run(data: Samples, path: Path) -> Run:
+def samples_as_run(data: Samples, path: Path) -> Run:
     """Samples of a file as a run."""
     infos = [SignalInfo(name, unit) for name, unit in zip(data.names, data.units, strict=True)]
     for k, signal in enumerate(data.signals):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from robodyn.analysis.key_results import KeyResult, capitalise, key_results, path_limit, share_causes
+from robodyn.analysis.key_result import KeyResult, capitalise, key_results, path_limit, share_causes
 from robodyn.base import Array, nearest, show_number
 from robodyn.computation.results import Outcome, Run
 

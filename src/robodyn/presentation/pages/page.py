@@ -20,7 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from robodyn.analysis.key_results import DISTANCE, KeyResult
+from robodyn.analysis.key_result import DISTANCE, KeyResult
 from robodyn.base import choose_first, report_progress, write_file
 from robodyn.base.units import SHOWN, parse_unit
 from robodyn.computation.results import Run, SignalInfo

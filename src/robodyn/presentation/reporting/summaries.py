@@ -13,7 +13,7 @@ from .displays import Display, DisplayFigure, Part, Table, shows, to_text
 from .runs import draw_signal, draw_signals, quantity
 
 if TYPE_CHECKING:
-    from robodyn.analysis.key_results import KeyResult
+    from robodyn.analysis.key_result import KeyResult
     from robodyn.computation.cosimulation import CosimulationRun
     from robodyn.computation.results import Certificate, Comparison, EventRecord, Outcome, Run, Signal
     from robodyn.computation.results.run import EventList
@@ -26,7 +26,7 @@ _COUNTS = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "e
 @shows
 def show_run(run: Run) -> Display:
     """The key results, checks, events and ranges of the first signals, and a picture."""
-    from robodyn.analysis.key_results import key_results
+    from robodyn.analysis.key_result import key_results
 
     return summarise(run, key_results(run), statistics=True)
 
@@ -67,7 +67,7 @@ def summary_of(run: Run, signals: bool | None = None, statistics: bool = False) 
         signals: whether all signals are listed, or none; by default the first ones.
         statistics: whether steps, evaluations and computing time are told.
     """
-    from robodyn.analysis.key_results import key_results
+    from robodyn.analysis.key_result import key_results
 
     return to_text(summarise(run, key_results(run), signals=signals, statistics=statistics))
 

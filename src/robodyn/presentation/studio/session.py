@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.key_results import key_results, path_limit
+from robodyn.analysis.key_result import key_results, path_limit
 from robodyn.base import Array, Flaw, ModelError, choose_first, refuse
 from robodyn.computation.results import OutcomeKind, Run, compare
 from robodyn.description.catalog import list_scenarios

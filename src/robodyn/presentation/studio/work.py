@@ -18,7 +18,7 @@ import numpy as np
 
 from robodyn.analysis.budget import Budget
 from robodyn.analysis.checked_run import simulate
-from robodyn.analysis.key_results import key_results, main_cause, weakest_loop
+from robodyn.analysis.key_result import key_results, main_cause, weakest_loop
 from robodyn.analysis.linear.loop_table import LoopTable
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.ranking import SCREENING, choose_measure
