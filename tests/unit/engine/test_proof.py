@@ -370,6 +370,15 @@ def test_steps_meet_every_change_of_what_rises(kind, slack, speed):
     assert switched.done.counters.steps < 60
 
 
+@pytest.mark.parametrize("size", [1e-6, 1e-4, 1.0])
+def test_a_kink_makes_no_error_that_counts_wherever_it_lies(size):
+    """y' = size |x - at|: the error estimate of a step sees that 10 to 60 times too small, and at some places not at all."""
+    for at in np.geomspace(0.02, 2.9, 40):
+        bent = Switched(KINK, lambda x, at=at: size * (x - at), lambda x: size)
+        # A fifth of the tolerance.
+        assert bent.end == pytest.approx(size * (at**2 + (END - at) ** 2) / 2, abs=2e-9)
+
+
 @pytest.mark.parametrize("kind", [JUMP, STAIR])
 def test_a_turn_just_before_a_change_is_no_change(kind):
     """(x - 1.5)^2 / 4 comes near to a level, from above, and goes back: no step ends there."""
