@@ -372,7 +372,7 @@ def test_steps_meet_every_change_of_what_rises(kind, slack, speed):
 
 @pytest.mark.parametrize("size", [1e-6, 1e-4, 1.0])
 def test_a_kink_makes_no_error_that_counts_wherever_it_lies(size):
-    """y' = size |x - at|: the error estimate of a step sees that 10 to 60 times too small, and at some places not at all."""
+    """y' = size |x - at|: a step sees its error 10 to 60 times too small, and at some places not at all."""
     for at in np.geomspace(0.02, 2.9, 40):
         bent = Switched(KINK, lambda x, at=at: size * (x - at), lambda x: size)
         # A fifth of the tolerance.

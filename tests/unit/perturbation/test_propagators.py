@@ -127,6 +127,34 @@ def test_a_robot_gets_the_same_bits_alone_and_in_lanes(near):
             assert np.array_equal(run[name].values, table.curves.values[name][k])
 
 
+def test_runs_in_lanes_march_from_the_start_that_each_has(near):
+    places = np.linspace(-1e-4, 1e-4, 11)
+    start = {"elbow.friction.bristle": places, "shoulder.velocity": 10 * places}
+    settings = {"initial": start, "record": ROWS, "measures": ["peak:tool.position.x"], "threads": 1}
+    alone, together = (
+        simulate_many(near.compiled({}), lanes=lanes and lanes_are_there(), **settings) for lanes in (False, True)
+    )
+    for name in (*TOOL, "elbow.friction.bristle"):
+        assert np.array_equal(alone.curves.values[name], together.curves.values[name])
+    assert len(np.unique(together.curves.values["elbow.friction.bristle"][:, 1])) == 11
+
+
+def test_limits_are_watched_in_every_step_that_propagators_take(loop):
+    """Between rows 0.1 s apart both joints are too fast, the one from 0.4 s on: as in steps of the method."""
+    mechanism = loop.machine.mechanism
+    joints = tuple(dataclasses.replace(joint, speed_limit=1.0) for joint in mechanism.joints)
+    machine = loop.machine.replaced(mechanism=mechanism.replaced(joints=joints))
+    passed = []
+    for propagators in (True, False):
+        near = Perturbed(loop.replaced(machine=machine), solver=FIXED, propagators=propagators)
+        run = near.simulate(recording=Recording(rate=10.0))
+        assert ("of 2400" in run.statistics.extra["propagators"]) == propagators
+        assert [one.joint for one in run.passed_limits] == ["shoulder", "elbow"]
+        passed.append([[one.first, one.time, one.worst] for one in run.passed_limits])
+    np.testing.assert_allclose(*passed, rtol=1e-6)
+    assert passed[0][0][0] == pytest.approx(0.4035)
+
+
 def test_another_payload_marches_along_its_own_nominal_motion(loop):
     loaded = dataclasses.replace(loop, machine=dataclasses.replace(loop.machine, tunable=("forearm.mass",)))
     changes = {"forearm.mass": 9.0, "elbow.friction.viscous": 5.0}
