@@ -577,7 +577,7 @@ def build_twin(scenario: Scenario, causes: Mapping[str, DisturbanceSource]) -> L
     copied = find_copied(machine, causes)
     own = copied - {name for name, cause in causes.items() if cause.forces}
     # Leaving a range ends the run of the original alone.
-    kept = replace(
+    copy_of_machine = replace(
         machine,
         blocks=tuple(block for block in machine.blocks if block.name in own),
         delays=tuple(delay for delay in machine.delays if delay.name in own),
@@ -585,7 +585,7 @@ def build_twin(scenario: Scenario, causes: Mapping[str, DisturbanceSource]) -> L
         coordinates=tuple(replace(coordinate, range=None) for coordinate in machine.coordinates),
         tunable=(),
     )
-    prefixed = combine(PREFIX, {PREFIX: kept})
+    prefixed = combine(PREFIX, {PREFIX: copy_of_machine})
 
     # Parts of the twin read what it shares with the original from there.
     def connect(to: str, name: str) -> str:
@@ -652,8 +652,8 @@ def find_copied(machine: Machine, causes: Mapping[str, DisturbanceSource]) -> se
 def find_twin(near: Perturbed) -> LinearTwin:
     """A scenario with its twin; forces that its nominal motion has made a part of the mechanics are no causes."""
     scope = near.equations.scope
-    kept = [force for force in scope.system.motion.forces if force not in scope.folded]
-    return build_twin(near.scenario, find_sources(near.scenario, kept))
+    forces = [force for force in scope.system.motion.forces if force not in scope.folded]
+    return build_twin(near.scenario, find_sources(near.scenario, forces))
 
 
 class TwinRuns:
@@ -773,21 +773,21 @@ def split_deviation(
     if twin is None:
         alone: Callable[[Scenario], Run] = full
         run = move("all causes", partial(full, system))
-        moved = [_values(move("no cause", partial(full, bare)), chosen)]
+        motions = [_values(move("no cause", partial(full, bare)), chosen)]
         perturbed = _values(run, chosen)
-        parts = list(_split_by_differences(scenario, causes, (perturbed, moved[0]), chosen, full, move))
+        parts = list(_split_by_differences(scenario, causes, (perturbed, motions[0]), chosen, full, move))
     else:
         replay = TwinRuns(near, twin, recording)
         alone = replay.simulate_alone
         base = move("twin without causes", replay.simulate)
         perturbed = _values(base, chosen)
         parts = list(_split_by_twin(replay, base, chosen, move))
-        moved = [_values(move("linear motion", partial(alone, bare)), chosen)]
+        motions = [_values(move("linear motion", partial(alone, bare)), chosen)]
     # Loops without their properties, one after the other; what the last one leaves is not fed forward.
     for name, loop in loop_variants(bare, without):
-        moved.append(_values(move(name, partial(alone, loop)), chosen))
-        parts.append((BudgetPart(name, "", "loop"), moved[-2] - moved[-1]))
-    parts.append((BudgetPart(REST, "", "rest"), moved[-1]))
+        motions.append(_values(move(name, partial(alone, loop)), chosen))
+        parts.append((BudgetPart(name, "", "loop"), motions[-2] - motions[-1]))
+    parts.append((BudgetPart(REST, "", "rest"), motions[-1]))
     if twin is not None:
         run = move("non-linear motion", partial(full, system))
     if any(values.shape[1] != run.time.size for _, values in parts):

@@ -606,10 +606,10 @@ def residuals(chain: Chain, geometry: Geometry, poses: Poses) -> tuple[Array, Ar
         else:
             lengths[k] = geometry.points[name] - p[k]
     turns = np.full((len(poses), 3), np.nan)
-    seen = np.all(np.isfinite(poses.turn), axis=1)
-    if np.any(seen):
-        measured = Rotation.from_quat(poses.turn[seen][:, [1, 2, 3, 0]]).as_matrix()
-        turns[seen] = Rotation.from_matrix(np.swapaxes(R[seen], 1, 2) @ measured).as_rotvec()
+    has_turn = np.all(np.isfinite(poses.turn), axis=1)
+    if np.any(has_turn):
+        measured = Rotation.from_quat(poses.turn[has_turn][:, [1, 2, 3, 0]]).as_matrix()
+        turns[has_turn] = Rotation.from_matrix(np.swapaxes(R[has_turn], 1, 2) @ measured).as_rotvec()
     return lengths, turns
 
 
@@ -831,9 +831,9 @@ def _first_guess(chain: Chain, poses: Poses, frame: str) -> Geometry:
     """The file's geometry, the measuring frame where places fit best, and touched things amid the tool's places."""
     geometry = chain.geometry()
     _, p = chain.place(geometry, poses)
-    seen = np.array([not name for name in poses.touched])
-    if frame == "fitted" and np.any(seen):
-        R, shift, _ = _fit_places(p[seen], poses.place[seen])
+    has_place = np.array([not name for name in poses.touched])
+    if frame == "fitted" and np.any(has_place):
+        R, shift, _ = _fit_places(p[has_place], poses.place[has_place])
         geometry = replace(geometry, frame_R=R, frame_p=shift)
         p = p @ R.T + shift
     points, planes = {}, {}
@@ -865,11 +865,11 @@ def _fit_places(p: Array, measured: Array) -> tuple[Array, Array, float]:
 
 def _check_units(chain: Chain, poses: Poses, frame: str) -> None:
     """Places in millimetres and angles in degrees are told from what would fit."""
-    seen = np.array([not name for name in poses.touched])
-    if np.sum(seen) < 4 or frame != "fitted":
+    has_place = np.array([not name for name in poses.touched])
+    if np.sum(has_place) < 4 or frame != "fitted":
         return
     _, p = chain.place(chain.geometry(), poses)
-    scale = _fit_places(p[seen], poses.place[seen])[2]
+    scale = _fit_places(p[has_place], poses.place[has_place])[2]
     for factor, unit in ((1000.0, "mm"), (100.0, "cm"), (39.37, "inch")):
         if abs(np.log(scale / factor)) < 0.2:
             refuse(
@@ -878,8 +878,8 @@ def _check_units(chain: Chain, poses: Poses, frame: str) -> None:
 
     def misfit(q: Array) -> float:
         _, p = chain.place(chain.geometry(), replace(poses, q=q))
-        R, shift, _ = _fit_places(p[seen], poses.place[seen])
-        return float(np.sqrt(np.mean((poses.place[seen] - p[seen] @ R.T - shift) ** 2)))
+        R, shift, _ = _fit_places(p[has_place], poses.place[has_place])
+        return float(np.sqrt(np.mean((poses.place[has_place] - p[has_place] @ R.T - shift) ** 2)))
 
     slides = np.array([joint.kind == "prismatic" for joint in chain.moved])
     if misfit(np.where(slides, poses.q, np.deg2rad(poses.q))) < 0.2 * misfit(poses.q):
@@ -892,10 +892,10 @@ def _check_units(chain: Chain, poses: Poses, frame: str) -> None:
 
 def _check_robot(chain: Chain, fit: Solution, poses: Poses) -> None:
     """Refuse poses that another robot must have taken."""
-    seen = np.array([not name for name in poses.touched])
-    if np.sum(seen) < 4:
+    has_place = np.array([not name for name in poses.touched])
+    if np.sum(has_place) < 4:
         return
-    spread = float(np.sqrt(np.mean(np.var(poses.place[seen], axis=0))))
+    spread = float(np.sqrt(np.mean(np.var(poses.place[has_place], axis=0))))
     if fit.noise > ANOTHER * spread:
         remedy = "look for swapped joint columns, other signs or zero positions, another robot or point"
         refuse(

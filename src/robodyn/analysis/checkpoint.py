@@ -39,10 +39,10 @@ class Checkpoint:
             what = f"is the state of another {kind}: the scenario, the data or the settings differ"
             refuse("", what, "name another file, or delete it to start over", str(path))
 
-    def save(self, kept: Any) -> None:
+    def save(self, results: Any) -> None:
         """Keep this instead of what was there before, all or nothing."""
         if self.path is not None:
-            write_file(self.path, json.dumps(self.head | {"kept": kept}))
+            write_file(self.path, json.dumps(self.head | {"kept": results}))
 
 
 def fingerprint(*parts: Any) -> str:

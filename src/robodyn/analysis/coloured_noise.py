@@ -261,18 +261,18 @@ def _find_filters(parts: Sequence[ResidualRows]) -> tuple[list[Array], Array, fl
             pairs += _lagged(part.used[:, c, None] * 1.0, part.used[:, c, None] * 1.0, most)
             sums += _lagged(part.e[:, c, None], part.e[:, c, None], most)
         pairs = np.maximum(np.rint(pairs), 1.0)
-        seen = sums / pairs
+        correlation = sums / pairs
         # A filter from it, then again with what the fit has taken out of noise of that colour put back.
-        a, variance = _predict(seen, count)
+        a, variance = _predict(correlation, count)
         if count and most:
             slopes = [part.X[:, c] for part in parts]
             spectra = [np.fft.rfft(X, _padded(len(X), most), axis=0) for X in slopes]
             for _ in range(1 if count > MANY * parts[0].X.shape[2] else ROUNDS):
-                a, variance = _predict(seen + variance / pairs * _taken(slopes, spectra, a, most), count)
+                a, variance = _predict(correlation + variance / pairs * _taken(slopes, spectra, a, most), count)
         filters.append(a)
         variances.append(variance)
         # The variance of a mean of such noise, by that of white noise.
-        memory = variance / max(seen[0], 1e-300) / max(abs(a.sum()), 1e-12) ** 2
+        memory = variance / max(correlation[0], 1e-300) / max(abs(a.sum()), 1e-12) ** 2
         independent += count / max(memory, 1.0)
     return filters, np.array(variances), independent
 
@@ -291,14 +291,14 @@ def _taken(slopes: Sequence[Array], spectra: Sequence[Array], a: Array, most: in
     g = [lfilter([1.0], a, X[::-1], axis=0)[::-1] for X in slopes]
     Q = sum(own.T @ own for own in g)
     lags = np.arange(most + 1)
-    taken = np.zeros(most + 1)
+    share = np.zeros(most + 1)
     for X, own, spectrum in zip(slopes, g, spectra, strict=True):
         size = _padded(len(X), most)
         coloured = np.fft.rfft(lfilter([1.0], a, own, axis=0), size, axis=0)
         products = np.fft.irfft(np.sum(spectrum * np.conj(coloured), axis=1), size)
         twice = sum(np.sum((part @ Q) * part, axis=1) for part in (spectrum.real, spectrum.imag))
-        taken += products[lags] + products[-lags] - np.fft.irfft(twice, size)[lags]
-    return taken
+        share += products[lags] + products[-lags] - np.fft.irfft(twice, size)[lags]
+    return share
 
 
 def _lagged(x: Array, y: Array, most: int) -> Array:

@@ -170,8 +170,8 @@ class MacroSteps:
                     flaws.add(f"units.{name}", what, "choose such a macro step")
         flaws.raise_if_any("growth")
         J = self.jacobian(step)
-        used = np.max(np.abs(J - np.eye(len(J))), axis=0) > IDLE
-        return float(np.max(np.abs(np.linalg.eigvals(J[np.ix_(used, used)])), initial=0.0))
+        active = np.max(np.abs(J - np.eye(len(J))), axis=0) > IDLE
+        return float(np.max(np.abs(np.linalg.eigvals(J[np.ix_(active, active)])), initial=0.0))
 
     def _passes(self, name: str, key: str) -> bool:
         """Whether what all units have got after the exchange at the instant changes with an input before it."""

@@ -58,11 +58,11 @@ def choose_first(infos: Iterable[SignalInfo]) -> list[str]:
     """
     units = {info.name: info.unit for info in infos}
     errors = [name for name in units if name.startswith(_ERRORS)]
-    taken = {units[name] for name in errors}
+    units_of_errors = {units[name] for name in errors}
     motions = []
     for quantity in _MOTIONS:
         joints = (name for name in units if name.count(".") == 1 and name.endswith(f".{quantity}"))
-        motions += [name for name in joints if units[name] not in taken]
+        motions += [name for name in joints if units[name] not in units_of_errors]
     groups: dict[str, list[str]] = {}
     for name in [*errors, *motions] or units:
         groups.setdefault(units[name], []).append(name)

@@ -262,10 +262,16 @@ def _export_linear_model(scenario: Scenario, path: Path) -> list[str]:
 
 
 def _refuse_options(to: str, given: dict[str, Any]) -> None:
-    used = [name for name, value in given.items() if value not in (None, (), []) and name not in OPTIONS.get(to, ())]
-    if used:
-        fitting = " or ".join(key for key, names in OPTIONS.items() if set(used) <= set(names)) or "another format"
-        raise fail(f"{', '.join(f'--{name}' for name in used)}: no effect on --to {to}; only for --to {fitting}")
+    without_effect = [
+        name for name, value in given.items() if value not in (None, (), []) and name not in OPTIONS.get(to, ())
+    ]
+    if without_effect:
+        fitting = (
+            " or ".join(key for key, names in OPTIONS.items() if set(without_effect) <= set(names)) or "another format"
+        )
+        raise fail(
+            f"{', '.join(f'--{name}' for name in without_effect)}: no effect on --to {to}; only for --to {fitting}"
+        )
 
 
 def _export_run(run: str, to: str, out: Path | None) -> Path:
@@ -444,8 +450,8 @@ def _choose_parts(study: Study, words: Sequence[str]) -> list[str]:
 def _figure_lines(figure: PublishedValue) -> list[str]:
     value = "-" if figure.value is None else f"{figure.value:.6g} {figure.unit}".rstrip()
     apart = "" if figure.deviation is None else f", deviation {figure.deviation:+.3g}"
-    seen = "" if figure.measured is None else f", measured {figure.measured:.6g}"
-    comparison = f"ours {value}, expected {figure.expectation}{apart}{seen}"
+    measurement = "" if figure.measured is None else f", measured {figure.measured:.6g}"
+    comparison = f"ours {value}, expected {figure.expectation}{apart}{measurement}"
     why = f"{figure.reason} [{figure.source}]" if figure.source else figure.reason
     return [f"{figure.verdict:<17} {figure.name} ({figure.kind}): {comparison}", f"{'':<17} {why}"]
 

@@ -159,11 +159,11 @@ def show_poles(found: PolesZeros) -> Display:
     kinds = {"poles": found.poles, "zeros": found.zeros, "cancelled": found.cancelled}
     kinds |= {"uncontrollable": found.uncontrollable, "unobservable": found.unobservable}
     model, reduced = found.model, found.reduced
-    kept = f"order {reduced.model.order} of {model.order}, {reduced.unstable} of them unstable"
+    orders = f"order {reduced.model.order} of {model.order}, {reduced.unstable} of them unstable"
     parts: list[Part] = [
         f"{len(found.inputs)} inputs, {len(found.outputs)} outputs, rad/s",
         *(f"{len(roots):>3} {name:<15} {_list_roots(roots)}" for name, roots in kinds.items()),
-        f"truncated: {kept}; error at any frequency at most {reduced.error_bound:.3g}",
+        f"truncated: {orders}; error at any frequency at most {reduced.error_bound:.3g}",
         f"reduced poles        {_list_roots(found.reduced_poles)}",
         DisplayFigure("Poles and zeros", lambda: draw_pole_zeros(model)),
     ]

@@ -330,7 +330,7 @@ def perturb(
     near = _make_ready(what, points, nominal)
     with WaitingLine(f"simulating {what.name} near its nominal motion", watched=False) as line:
         done = near.simulate(certify=certify, progress=line.follow(what.duration))
-    kept = keep_run(done, folder / f"{name_results(scenario, what)}-perturbed.run")
+    saved = keep_run(done, folder / f"{name_results(scenario, what)}-perturbed.run")
     comparison = course = None
     if compare:
         from robodyn.computation.perturbation import compare_ways
@@ -341,7 +341,7 @@ def perturb(
         from robodyn.computation.perturbation import find_convergence
 
         course = find_convergence(what, counts, signals=list(signal))
-    return PerturbedRun(done, kept.file, comparison, course)
+    return PerturbedRun(done, saved.file, comparison, course)
 
 
 def _read_counts(text: str | None) -> list[int]:

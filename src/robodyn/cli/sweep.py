@@ -243,8 +243,8 @@ def _run(
         try:
             return analysis.run_sweep(plan, folder, **settings, progress=follow)
         except (KeyboardInterrupt, analysis.ClusterLost) as error:
-            kept = f"{done} of {plan.n_runs} runs are saved in {folder}; run the same command again to continue"
-            messages.print(f"robodyn: {error or 'interrupted'}; {kept}")
+            saved = f"{done} of {plan.n_runs} runs are saved in {folder}; run the same command again to continue"
+            messages.print(f"robodyn: {error or 'interrupted'}; {saved}")
             raise typer.Exit(SIMULATION_FAILED if isinstance(error, analysis.ClusterLost) else INTERRUPTED) from error
 
 

@@ -111,14 +111,14 @@ def fit_parameters(
         space = make_search_space(scenario, residuals.scales)
         _check_effects(residuals)
         # Searches from all starts, each kept as soon as it is done.
-        kept = Checkpoint("fit", state, *_deciding(scenario, residuals, free, each, seed))
-        starts_done = [FitStart(tuple(begin), tuple(values), *rest) for begin, values, *rest in kept.kept or []]
+        checkpoint = Checkpoint("fit", state, *_deciding(scenario, residuals, free, each, seed))
+        starts_done = [FitStart(tuple(begin), tuple(values), *rest) for begin, values, *rest in checkpoint.kept or []]
         points = space.draw_starts(starts, seed)
         for start in _search_all(
             residuals, space, points[len(starts_done) :], len(starts_done), starts, progress, workers
         ):
             starts_done.append(start)
-            kept.save([dataclasses.astuple(start) for start in starts_done])
+            checkpoint.save([dataclasses.astuple(start) for start in starts_done])
         # From the best of them: stepwise parameters by wide differences, signals weighed by their own noise.
         z, best = _choose_best(starts_done[:starts], residuals.scales)
         residuals.stepwise = tuple(sorted({*residuals.stepwise, *_find_stepwise(residuals, z)}))

@@ -335,7 +335,7 @@ class LawContest:
         """Weighted residuals at fitted rows, bodies projected out; and of all rows, (n, joints), nan where unused."""
         forces = self.forces(laws, theta)
         weighted = [(m.rows.tau - f) / self.noise for m, f in zip(self.motions, forces, strict=True)]
-        e = np.concatenate([w[m.rows.used & kept[:, None]] for w, m, kept in self._parts(weighted)])
+        e = np.concatenate([w[m.rows.used & fitted[:, None]] for w, m, fitted in self._parts(weighted)])
         Q, R = self._projector
         left = e - Q @ (Q.T @ e)
         beta = np.linalg.lstsq(R, Q.T @ e)[0]
@@ -351,8 +351,8 @@ class LawContest:
     @cached_property
     def _projector(self) -> tuple[Array, Array]:
         Y = [
-            (m.rows.Y / self.noise[:, None])[m.rows.used & kept[:, None]]
-            for m, kept in zip(self.motions, self.fitted, strict=True)
+            (m.rows.Y / self.noise[:, None])[m.rows.used & rows[:, None]]
+            for m, rows in zip(self.motions, self.fitted, strict=True)
         ]
         Q, R = np.linalg.qr(np.concatenate(Y))
         return Q, R
@@ -584,7 +584,7 @@ def compare_friction_laws(
 
 def _held_squares(contest: LawContest, left: Sequence[Array]) -> Array:
     """Squares of weighted residuals of all joints at held-out rows, one after the other in time."""
-    rows = [np.nansum(e[~kept] ** 2, axis=1) for e, kept in zip(left, contest.fitted, strict=True)]
+    rows = [np.nansum(e[~fitted] ** 2, axis=1) for e, fitted in zip(left, contest.fitted, strict=True)]
     return np.concatenate(rows)
 
 
@@ -596,7 +596,7 @@ def _judge_team(
     chosen = slice(None) if axis is None else np.flatnonzero(contest.levers[axis])
     parts = []
     for wanted in (True, False):
-        picked = [e[kept == wanted][:, chosen].ravel() for e, kept in zip(left, contest.fitted, strict=True)]
+        picked = [e[fitted == wanted][:, chosen].ravel() for e, fitted in zip(left, contest.fitted, strict=True)]
         column = np.concatenate(picked)
         parts.append(column[np.isfinite(column)])
     # Rows are closer than the low-pass makes them new: those two a period of its cutoff are independent.

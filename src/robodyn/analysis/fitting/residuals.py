@@ -309,10 +309,10 @@ def check_request(
 def _refuse_saturated(one: Experiment, units: Mapping[str, str]) -> None:
     """Refuse measured currents, voltages and forces that stay at their limit, with rows and remedy."""
     flaws = FlawList()
-    kept = one.data.provenance.description.get("saturation_kept", [])
+    saturated = one.data.provenance.description.get("saturation_kept", [])
     for info in one.data.infos:
         unit = info.unit or units.get(info.name, "")
-        if info.name not in kept and info.kind == "continuous" and unit in EFFORTS:
+        if info.name not in saturated and info.kind == "continuous" and unit in EFFORTS:
             describe_saturation(info.name, one.data, flaws)
     flaws.raise_if_any(one.label)
 

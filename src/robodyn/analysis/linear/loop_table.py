@@ -210,12 +210,12 @@ def cut_loops(
     if not wanted:
         return []
     # One number for each place, in the order of the block's own.
-    taken: dict[str, list[str]] = {}
+    cuts: dict[str, list[str]] = {}
     for block, output in places.values():
-        taken.setdefault(block, []).append(output)
-    numbers = {name: f"{block}.probe_{taken[block].index(output)}" for name, (block, output) in places.items()}
+        cuts.setdefault(block, []).append(output)
+    numbers = {name: f"{block}.probe_{cuts[block].index(output)}" for name, (block, output) in places.items()}
     machine = scenario.machine
-    blocks = [probe(block, taken[block.name]) if block.name in taken else block for block in machine.blocks]
+    blocks = [probe(block, cuts[block.name]) if block.name in cuts else block for block in machine.blocks]
     system = assemble(scenario.replaced(machine=machine.replaced(blocks=tuple(blocks))))
     changes = dict(parameters or {})
     if friction == "none":

@@ -71,8 +71,8 @@ def _results(block: Block, arguments: dict[str, Any]) -> Array:
     """Outputs, and the next values of memory that sums up: they follow it one to one."""
     results, memory = _call(block, arguments), set(block.memory_names)
     for name in memory:
-        moved = _call(block, arguments | {name: arguments[name] + 1.0})[f"{name}_next"]
-        if abs(moved - results[f"{name}_next"] - 1) > STRAIGHT:
+        following = _call(block, arguments | {name: arguments[name] + 1.0})[f"{name}_next"]
+        if abs(following - results[f"{name}_next"] - 1) > STRAIGHT:
             del results[f"{name}_next"]
     return np.hstack([np.zeros(0), *(np.ravel(np.asarray(value, float)) for value in results.values())])
 

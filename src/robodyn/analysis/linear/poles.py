@@ -64,8 +64,8 @@ def find_poles(model: LinearModel, order: int = PADE_ORDER) -> tuple[Root, ...]:
     if model.delays:
         finite = _approximate(model, order)
         values, left, right = eig(finite.A, left=True, right=True)
-        poles, kept, vectors = pencil.refine(values, (finite.C @ right).T)
-        others = pencil.left_vectors(poles, (left.conj().T @ finite.B)[kept])
+        poles, places, vectors = pencil.refine(values, (finite.C @ right).T)
+        others = pencil.left_vectors(poles, (left.conj().T @ finite.B)[places])
     else:
         poles, left, right = eig(model.A, left=True, right=True)
         vectors, others = right.T, left.conj().T
@@ -117,8 +117,8 @@ def _upper_pade(model: LinearModel, order: int) -> tuple[Array, Array]:
 
 def _refine_upper(pencil: Pencil, start: Array, vectors: Array) -> Array:
     """Poles, with the conjugates of those that Pade poles above the real axis stand for."""
-    poles, kept, _ = pencil.refine(start, vectors)
-    return np.concatenate([poles, poles[start[kept].imag > 0].conj()])
+    poles, places, _ = pencil.refine(start, vectors)
+    return np.concatenate([poles, poles[start[places].imag > 0].conj()])
 
 
 def _approximate(model: LinearModel, order: int) -> LinearModel:
@@ -183,9 +183,9 @@ class Pencil:
         s, z = self._iterate(start, right / self.scale)
         # Whether a root is the one a Pade pole stands for; poles at zero are known to half the
         # digits at worst.
-        kept = np.flatnonzero(np.abs(s - start) <= NEAR * np.abs(start) + self.rounding)
-        kept = kept[self._are_roots(s[kept], z[kept])]
-        return s[kept], kept, z[kept] * self.scale
+        places = np.flatnonzero(np.abs(s - start) <= NEAR * np.abs(start) + self.rounding)
+        places = places[self._are_roots(s[places], z[places])]
+        return s[places], places, z[places] * self.scale
 
     def left_vectors(self, s: Array, left: Array) -> Array:
         """Left vectors of roots by inverse iteration."""
@@ -232,8 +232,8 @@ def _solve(matrix: Array, right: Array) -> Array:
     except np.linalg.LinAlgError:
         if matrix.ndim > 2:
             return np.array([_solve(*pair) for pair in zip(matrix, right, strict=True)])
-        moved = matrix + np.finfo(float).eps * np.linalg.norm(matrix) * np.eye(len(matrix))
-        return np.linalg.solve(moved, right)
+        regular = matrix + np.finfo(float).eps * np.linalg.norm(matrix) * np.eye(len(matrix))
+        return np.linalg.solve(regular, right)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -353,9 +353,9 @@ def find_minimal(model: LinearModel) -> LinearModel:
     """The model with the same transfer matrix and the fewest states: what is reached and seen."""
     scaled = scale_states(model)
     reached = span_reached(scaled.A, scaled.B)
-    seen = project(scaled, reached, reached)
-    basis = span_reached(seen.A.T, seen.C.T)
-    return project(seen, basis, basis)
+    observable = project(scaled, reached, reached)
+    basis = span_reached(observable.A.T, observable.C.T)
+    return project(observable, basis, basis)
 
 
 @dataclass(frozen=True, eq=False)
@@ -499,22 +499,22 @@ def truncate(model: LinearModel, order: int | None = None) -> Truncation:
     sigma = sigma[: split.stable.order]
     lowest = split.others.order
     if order is None:
-        kept = 0
+        order_of_rest = 0
         if sigma.size:
             # The largest sigma, or what the model's inputs and outputs would make of a pole that they do reach and see,
             # |b| |c| / (2 |Re s|); it counts where the stable part is all hidden and its sigma are rounding errors.
             decay = np.abs(np.linalg.eigvals(split.stable.A).real).max()
             parts = (split.stable, split.others)
             size = max(np.linalg.norm(part.B) for part in parts) * max(np.linalg.norm(part.C) for part in parts)
-            kept = int(np.sum(sigma > NEGLIGIBLE * max(float(sigma.max()), float(size / (2 * decay)))))
+            order_of_rest = int(np.sum(sigma > NEGLIGIBLE * max(float(sigma.max()), float(size / (2 * decay)))))
     else:
-        kept, highest = order - lowest, lowest + int(np.sum(sigma > 0))
+        order_of_rest, highest = order - lowest, lowest + int(np.sum(sigma > 0))
         if not lowest <= order <= highest:
             what = f"must be from {lowest} (the poles that are not stable) to {highest}, is {order}"
             refuse("order", what, source="balanced truncation")
-    weights = 1 / np.sqrt(sigma[:kept])
-    small = project(split.stable, reach @ Vh[:kept].T * weights, see @ U[:, :kept] * weights)
-    notes = (*model.notes, f"balanced truncation of {model.order} states to {lowest + kept}")
+    weights = 1 / np.sqrt(sigma[:order_of_rest])
+    small = project(split.stable, reach @ Vh[:order_of_rest].T * weights, see @ U[:, :order_of_rest] * weights)
+    notes = (*model.notes, f"balanced truncation of {model.order} states to {lowest + order_of_rest}")
     # Two models of the same inputs and outputs side by side: the sum of their transfer matrices.
     return Truncation(
         replace(
@@ -531,7 +531,7 @@ def truncate(model: LinearModel, order: int | None = None) -> Truncation:
             notes=notes,
         ),
         sigma,
-        kept,
+        order_of_rest,
         lowest,
     )
 

@@ -185,16 +185,16 @@ def find_settled(M: Array, b: Array, c: Array, d: float) -> float:
     """
     n = len(M)
     whole = np.block([[M, b[:, None]], [np.zeros((1, n)), np.ones((1, 1))]])
-    seen: list[float] = []
+    outputs: list[float] = []
     with np.errstate(all="ignore"):
         for _ in range(DOUBLINGS):
             whole = whole @ whole
-            seen.append(float(c @ whole[:n, n] + d))
-            if not np.isfinite(seen[-1]):
+            outputs.append(float(c @ whole[:n, n] + d))
+            if not np.isfinite(outputs[-1]):
                 break
-            near = AT_REST * max(abs(y) for y in seen)
-            if len(seen) > LEAST_DOUBLINGS and max(abs(y - seen[-1]) for y in seen[-3:]) <= near:
-                return seen[-1] if abs(seen[-1]) > near else 0.0
+            near = AT_REST * max(abs(y) for y in outputs)
+            if len(outputs) > LEAST_DOUBLINGS and max(abs(y - outputs[-1]) for y in outputs[-3:]) <= near:
+                return outputs[-1] if abs(outputs[-1]) > near else 0.0
     return float("nan")
 
 

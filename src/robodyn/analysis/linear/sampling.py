@@ -175,13 +175,13 @@ class SampledModel:
 
 def remembered(matrix: Array, *readers: Array) -> Array:
     """Places of a cycle's start that its end, or a reader, depends on; the others only add multipliers of zero."""
-    kept = np.arange(len(matrix))
+    places = np.arange(len(matrix))
     while True:
-        columns = np.vstack([matrix[np.ix_(kept, kept)], *(reader[:, kept] for reader in readers)])
+        columns = np.vstack([matrix[np.ix_(places, places)], *(reader[:, places] for reader in readers)])
         used = columns.any(axis=0)
         if used.all():
-            return kept
-        kept = kept[used]
+            return places
+        places = places[used]
 
 
 # --------------------------------------------------------------------------------------------------

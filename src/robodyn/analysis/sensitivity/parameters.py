@@ -113,6 +113,6 @@ def sets_breaks(system: System, name: str) -> bool:
     if number is None:
         return False
     values = system.number_values
-    moved = values | {name: number.value + 1e-3 * (abs(number.value) or 1.0)}
+    other_values = values | {name: number.value + 1e-3 * (abs(number.value) or 1.0)}
     rules = [rule for rule in system.discrete.breaks if name in rule.names]
-    return any([*map(float, rule.times(values))] != [*map(float, rule.times(moved))] for rule in rules)
+    return any([*map(float, rule.times(values))] != [*map(float, rule.times(other_values))] for rule in rules)

@@ -206,10 +206,10 @@ def _act(tangent: SensitivityTangent, after: ca.SX, smooth: ca.SX, shifts: list[
     along_time = tangent.rate(smooth)
     states, memory = [], []
     for j, shift in enumerate(shifts):
-        moved = tangent.along(j, smooth) + along_time * shift
+        tangents = tangent.along(j, smooth) + along_time * shift
         h = ca.substitute(ca.densify(tangent.shifts[j]), ca.vertcat(own.x, own.m), ca.vertcat(x_after, m_after))
-        states.append(moved[:n_x] - f_after * shift + h)
-        memory.append(moved[n_x:])
+        states.append(tangents[:n_x] - f_after * shift + h)
+        memory.append(tangents[n_x:])
     instant = [] if tangent.instant is None else [time, *shifts]
     return ca.vertcat(after[:n_x], *states, after[n_x:], *memory, *instant)
 
@@ -499,8 +499,8 @@ def _compare(expected: Array, found: Array, base: Run, variation: Variation) -> 
 
 def _size(column: Array) -> float:
     """Root mean square without the largest values."""
-    kept = np.sort(np.abs(column))[: int(len(column) * (1 - SPIKES))]
-    return float(np.sqrt(np.mean(kept**2)))
+    sizes = np.sort(np.abs(column))[: int(len(column) * (1 - SPIKES))]
+    return float(np.sqrt(np.mean(sizes**2)))
 
 
 # --------------------------------------------------------------------------------------------------

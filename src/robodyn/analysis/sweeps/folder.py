@@ -154,15 +154,15 @@ def open_folder(folder: Path, plan: Mapping[str, Any], fresh: bool) -> None:
         # Remove what a sweep has left in its folder, and nothing else.
         for path in [*(folder / PARTS).glob("*.jsonl"), *(folder / name for name in (PLAN, *RESULTS))]:
             path.unlink(missing_ok=True)
-    kept = folder / PLAN
-    if not kept.exists():
-        write_file(kept, json.dumps(plan, indent=1, default=str))
+    plan_file = folder / PLAN
+    if not plan_file.exists():
+        write_file(plan_file, json.dumps(plan, indent=1, default=str))
         return
     try:
-        before = json.loads(kept.read_text(encoding="utf-8"))
+        before = json.loads(plan_file.read_text(encoding="utf-8"))
         digest = before["digest"]
     except (ValueError, KeyError, TypeError) as error:
-        raise ModelError([Flaw("", "is not the plan of a sweep", "name another folder")], str(kept)) from error
+        raise ModelError([Flaw("", "is not the plan of a sweep", "name another folder")], str(plan_file)) from error
     if digest != plan["digest"]:
         now = json.loads(json.dumps(plan, default=str))
         keys = [key for key in now if key != "digest" and before.get(key) != now[key]]

@@ -183,8 +183,8 @@ def plan_sweep(
     count = (runs or (RUNS_OF_SOBOL if sampling == SOBOL else RUNS)) if random else 1
     _check_settings(flaws, {"along": along or None, "points": points} if not keep else {}, "no curves are recorded")
     flaws.add_unless_positive(runs=runs, points=points, rate=rate)
-    taken = find_measures(flaws, measures, system)
-    kept = _match_signals(flaws, "keep", keep, system)
+    measured = find_measures(flaws, measures, system)
+    curves = _match_signals(flaws, "keep", keep, system)
     _match_signals(flaws, "along", [along] if along else [], system)
     in_all = float(np.prod([float(len(axis.places)) for axis in axes])) * count
     if in_all > MOST_RUNS:
@@ -200,13 +200,13 @@ def plan_sweep(
         draws=tuple(draws),
         runs=count,
         seed=SEED if seed is None else seed,
-        measures=tuple(taken),
+        measures=tuple(measured),
         structural=(),
         units={name: known[name].unit for name in names}
-        | {name: signals[name].unit for name in (*kept, along) if name},
-        keep=tuple(kept),
+        | {name: signals[name].unit for name in (*curves, along) if name},
+        keep=tuple(curves),
         along=along,
-        held=tuple(name for name in kept if signals[name].kind == "held"),
+        held=tuple(name for name in curves if signals[name].kind == "held"),
         rate=rate,
         sampling=sampling,
         in_python=calls_python(system),
@@ -221,7 +221,7 @@ def plan_sweep(
         if not free or not np.all(np.isfinite(plan.inputs[:, k])):
             structural.append(name)
     plan = replace(plan, structural=tuple(structural))
-    return replace(plan, places=_choose_places(plan, points or POINTS) if kept else ())
+    return replace(plan, places=_choose_places(plan, points or POINTS) if curves else ())
 
 
 def assemble_varied(what: Scenario | System, keys: Iterable[str], signals: Sequence[str] = ()) -> System:

@@ -177,13 +177,13 @@ class SweepWorker:
     def work(self, numbers: Sequence[int]) -> None:
         job, changes = self.job, [self.job.plan.changes(number) for number in numbers]
         if job.parallel is not None:
-            begun = time.perf_counter()
+            start_time = time.perf_counter()
             results = self._run(job.parallel, changes)
         else:
             with job.simulating:
-                begun = time.perf_counter()
+                start_time = time.perf_counter()
                 results = [job.simulate(one) for one in changes]
-        elapsed = (time.perf_counter() - begun) / len(results)
+        elapsed = (time.perf_counter() - start_time) / len(results)
         rows = [keep_run(job.plan, *one, elapsed) for one in zip(numbers, results, strict=True)]
         with job.keeping:
             for row in rows:

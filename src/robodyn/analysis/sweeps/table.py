@@ -113,8 +113,8 @@ class SweepRows:
     """
 
     def __init__(self, plan: SweepPlan) -> None:
-        count, kept = plan.n_runs, len(plan.keep) * len(plan.places)
-        size = 8.0 * count * kept
+        count, n_places = plan.n_runs, len(plan.keep) * len(plan.places)
+        size = 8.0 * count * n_places
         most = PART_OF_MEMORY * memory_size()
         if size > most:
             what = f"curves of {len(plan.keep)} signals at {len(plan.places)} places of {plan.n_runs} runs take "

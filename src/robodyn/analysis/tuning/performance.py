@@ -149,11 +149,11 @@ class Performance:
     def _no_slopes(self, z: Array) -> Array:
         return np.zeros((len(self.cases.changes), self.spans[-1].stop, len(z)))
 
-    def _read(self, run: Run, moved: Mapping[str, Array] | None = None) -> list[float]:
+    def _read(self, run: Run, tangents: Mapping[str, Array] | None = None) -> list[float]:
         """Every measure's windows of one run, its signals moved if wished."""
         rows = []
         for measure, count in zip(self.measures, self.windows, strict=True):
-            y = run[measure.signal].values + (moved[measure.signal] if moved else 0.0)
+            y = run[measure.signal].values + (tangents[measure.signal] if tangents else 0.0)
             ends = np.linspace(0, len(y), count + 1).astype(int)
             rows += [measure.take(run.time[a:b], y[a:b]) for a, b in pairwise(ends)]
         return rows

@@ -477,8 +477,8 @@ def tune_gains(
     goals = find_measures(flaws, [minimise], system)
     if len(goals) > 1:
         flaws.add(f"minimise {minimise}", f"names {len(goals)} signals", "name one")
-    kept = read_limits(flaws, limits, system)
-    for one in (*goals, *(limit.what for limit in kept)):
+    tuning_limits = read_limits(flaws, limits, system)
+    for one in (*goals, *(limit.what for limit in tuning_limits)):
         if isinstance(one, Measure) and one.kind == "time_of_peak":
             flaws.add(one.name, "has no derivative by the gains: it jumps from row to row", "name another measure")
     cases = make_cases(flaws, system, vary, random, runs, seed)
@@ -493,20 +493,20 @@ def tune_gains(
         flaws.add("starts", f"must be at least 1, is {starts}")
     if points < WINDOWS:
         flaws.add("points", f"must be at least {WINDOWS}, is {points}")
-    if any(isinstance(limit.what, str) for limit in kept) and not system.discrete.tasks:
+    if any(isinstance(limit.what, str) for limit in tuning_limits) and not system.discrete.tasks:
         flaws.add("limits", "no block is sampled, so that no loop can be cut", "remove the limits on margins")
     flaws.raise_if_any(f"tuning of '{system.scenario.name}'")
     measure = goals[0]
 
     # The problem, in scaled gains; what was computed is kept in a file.
-    on_measures = [(limit, limit.what) for limit in kept if isinstance(limit.what, Measure)]
+    on_measures = [(limit, limit.what) for limit in tuning_limits if isinstance(limit.what, Measure)]
     measures = [measure, *(what for _, what in on_measures)]
     windows = [count_windows(measure), *(count_windows(what, limit.least) for limit, what in on_measures)]
     signals = tuple(dict.fromkeys(m.signal for m in measures))
     variation = prepare_variation(cases.system, names, signals, solver)
     scales = _make_scales(variation.numbers, bounds or {})
     begin = np.array([scale.scaled(scale.number.value) for scale in scales])
-    on_margins = [limit for limit in kept if isinstance(limit.what, str)]
+    on_margins = [limit for limit in tuning_limits if isinstance(limit.what, str)]
     settings = [
         describe(cases.system.scenario),
         names,

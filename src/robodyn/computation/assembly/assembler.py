@@ -112,8 +112,8 @@ def _trace(context: Context, linearise: Linearise | None, asked: Sequence[str]) 
     if not mechanism:
         return contributions, None
     # All forces but those of reactions are signals by now: accelerations are solved for with placeholders of them.
-    dynamics, moved = trace_dynamics(motion, contributions, solvable=check_inertia(motion))
-    contributions += moved
+    dynamics, motion_with_dynamics = trace_dynamics(motion, contributions, solvable=check_inertia(motion))
+    contributions += motion_with_dynamics
     motion = dynamics.motion
     contributions += guard_ranges(motion) + watch_joint_limits(motion, contributions)
     contributions += trace_joint_reactions(motion, contributions, dynamics.null_forces, asked)

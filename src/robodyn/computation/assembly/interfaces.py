@@ -186,8 +186,8 @@ def _define_motion(port: Port) -> Contribution:
     positions, velocities = interface.names("position"), interface.names("velocity")
     infos = [SignalInfo(name, unit, rate=rate) for name, rate, unit in zip(positions, velocities, units, strict=False)]
     infos += [SignalInfo(name, f"{unit}/s") for name, unit in zip(velocities, units, strict=True)]
-    moved = define_column(infos, ca.vertcat(port.position, port.velocity))
-    return moved + _define_rotation(interface.names("orientation"), port.rotation)
+    motion_column = define_column(infos, ca.vertcat(port.position, port.velocity))
+    return motion_column + _define_rotation(interface.names("orientation"), port.rotation)
 
 
 def _define_rotation(names: tuple[str, ...], rotation: ca.SX | None) -> Contribution:

@@ -478,8 +478,10 @@ def replace_mechanics(
         contributions: those so far; what stands in for some of them replaces these.
     """
     signals = linear.signals
-    seen = [name for name in motion.positions if f"{name}.position" in signals]
-    positions, rates = ({name: signals[f"{name}.{what}"] for name in seen} for what in ("position", "velocity"))
+    positions_read = [name for name in motion.positions if f"{name}.position" in signals]
+    positions, rates = (
+        {name: signals[f"{name}.{what}"] for name in positions_read} for what in ("position", "velocity")
+    )
     positions, rates = {**motion.positions, **positions}, {**motion.coordinate_rates, **rates}
     linear_signals = merge(define([contributions.signals[name]], {name: value}) for name, value in signals.items())
     forces = tuple(force for force in contributions.forces if force not in linear.folded)

@@ -105,8 +105,8 @@ class Network:
                 continue
             trail.pop()
             if id(visit.definition) not in levels:
-                used = [self.definitions[signal] for signal in visit.signals if signal in self.definitions]
-                level = max((levels[id(definition)] + 1 for definition in used), default=0)
+                definitions = [self.definitions[signal] for signal in visit.signals if signal in self.definitions]
+                level = max((levels[id(definition)] + 1 for definition in definitions), default=0)
                 levels[id(visit.definition)] = level
                 stages.extend([] for _ in range(len(stages), level + 1))
                 stages[level].append(visit.definition)

@@ -96,8 +96,8 @@ class SideBook:
 
     def jump(self, left: Array, right: Array) -> Array:
         """Of a force whose place jumps, by the trapezoidal rule, (n,) [J]."""
-        moved = reach(self.place(left, "acting"), self.place(right, "acting"))
-        return np.sum((self.force(left) + self.force(right)) * moved, axis=1) / 2
+        displacement = reach(self.place(left, "acting"), self.place(right, "acting"))
+        return np.sum((self.force(left) + self.force(right)) * displacement, axis=1) / 2
 
     def force(self, rows: Array) -> Array:
         return rows[:, self._columns["force"]]
@@ -132,11 +132,11 @@ class PairBook:
         # W_1 and W_2 of each row: the jump at the exchange, then the work of the macro step.
         jumps = [np.where(met, side.jump(split[0][k], split[1][k]), 0.0) for k, side in enumerate(self.sides)]
         works = [np.where(gone, side.work(split[1][k], split[2][k]), 0.0) for k, side in enumerate(self.sides)]
-        taken = np.where(met, self._taken(split[0], split[1])[:n], 0.0) if self.elastic else np.zeros(n)
+        elastic_work = np.where(met, self._taken(split[0], split[1])[:n], 0.0) if self.elastic else np.zeros(n)
         # A row is at the beginning of its macro step: the work in it belongs to the row after.
         earlier = [np.concatenate([[0.0], work])[:n] for work in works]
         received = [np.cumsum(before + jump) for before, jump in zip(earlier, jumps, strict=True)]
-        created = received[0] + received[1] - np.cumsum(taken)
+        created = received[0] + received[1] - np.cumsum(elastic_work)
         passed = max(float(np.ptp([0.0, *energy])) for energy in received)
         forces = np.hstack([side.force(rows) for side, rows in zip(self.sides, split[1], strict=True)])
         return EnergyBalance(created, passed, float(np.nanmax(np.abs(forces), initial=0.0)))
@@ -150,8 +150,8 @@ class PairBook:
         best = np.argmin([np.sum(entry**2, axis=1) for entry in missing], axis=0)
         forces = np.array([self.sides[k].force(rows) * (1 - 2 * k) for k, rows in known])
         pull, apart = forces[best, np.arange(len(best))], reach(places[0], places[1])
-        taken = np.sum((pull[:-1] + pull[1:]) * np.diff(apart, axis=0), axis=1) / 2
-        return np.concatenate([[0.0], taken])
+        work = np.sum((pull[:-1] + pull[1:]) * np.diff(apart, axis=0), axis=1) / 2
+        return np.concatenate([[0.0], work])
 
 
 ENERGY = "energy is conserved by the coupling"
@@ -275,8 +275,8 @@ def _check_start(
         MEETS: ((gap.distance, limit * places, "m"), (gap.angle, limit, "rad")),
         MOVES_ALIKE: ((gap.speed, limit * speeds, "m/s"), (gap.turning, limit * speeds, "rad/s")),
     }
-    moved = "each side kept its own motion" if pair.merged and pair.join == "none" else "they were moved together"
-    remedy = f"{moved}; correct the start values of one side"
+    treatment = "each side kept its own motion" if pair.merged and pair.join == "none" else "they were moved together"
+    remedy = f"{treatment}; correct the start values of one side"
     if pair.sides[0].interface.rotates:
         remedy = f"they lie {gap.distance:.3g} m and {gap.angle:.3g} rad apart; {remedy}"
     joint = pair.sides[0].interface.point is None
@@ -296,11 +296,11 @@ def _check_drift(run: Run, pair: InterfacePair, settings: CosimSettings) -> Chec
     apart = np.linalg.norm(second - first, axis=1)
     apart = np.where(np.isfinite(apart), apart, np.inf)
     worst = int(np.argmax(apart))
-    moved = max(float(np.nanmax(np.linalg.norm(side - side[0], axis=1))) for side in (first, second))
+    displacement = max(float(np.nanmax(np.linalg.norm(side - side[0], axis=1))) for side in (first, second))
     unit = "" if pair.sides[0].interface.point is None else "m"
     remedy = 'join them (join = "inertia"), or shorten the macro step'
     return Check(
-        STAYS, float(apart[worst]), settings.drift_limit * moved, pair.name, unit, float(run.time[worst]), remedy
+        STAYS, float(apart[worst]), settings.drift_limit * displacement, pair.name, unit, float(run.time[worst]), remedy
     )
 
 

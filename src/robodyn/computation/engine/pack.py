@@ -74,14 +74,14 @@ class Pack:
         for run in runs:
             run.run.budget = WITHOUT_END
         arguments = self.address, address_of(addresses), len(runs), address_of(reasons)
-        advance, begun = functions().pack_advance, clock.perf_counter()
+        advance, start_time = functions().pack_advance, clock.perf_counter()
         while advance(*arguments, self.size):
             if look is not None:
                 look()
             now = clock.perf_counter()
             # As many calls as take 20 ms, by how long the last ones took.
-            self.size = int(max(1, self.size * min(4.0, SLICE / max(now - begun, 1e-6))))
-            begun = now
+            self.size = int(max(1, self.size * min(4.0, SLICE / max(now - start_time, 1e-6))))
+            start_time = now
         return reasons.tolist()
 
     @property

@@ -116,13 +116,13 @@ def compare_ways(
     ]
     # The first turn compiles and fills caches; the least of the others is what other work disturbed least.
     nonlinear, perturbed = (way() for way in ways)
-    least, begun = [math.inf, math.inf], time.perf_counter()
+    least, start_time = [math.inf, math.inf], time.perf_counter()
     for turn in range(MOST_TURNS):
         for k, way in enumerate(ways):
             before = time.process_time()
             way()
             least[k] = min(least[k], time.process_time() - before)
-        if turn + 1 >= LEAST_TURNS and time.perf_counter() - begun > LONGEST:
+        if turn + 1 >= LEAST_TURNS and time.perf_counter() - start_time > LONGEST:
             break
     differences = compare_runs(nonlinear, perturbed, choose_signals(nonlinear, perturbed, signals))
     return WayComparison(nonlinear, perturbed, differences, *least)

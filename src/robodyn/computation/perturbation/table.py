@@ -145,13 +145,15 @@ def _curved_positions(reader: RowReader, q: ca.SX) -> dict[str, ca.SX]:
     names, n = reader.layout.equations.scope.curved, q.numel()
     if not names:
         return {}
-    moved = q - ca.vertcat(*reader.read("position"))
+    displacement = q - ca.vertcat(*reader.read("position"))
     G = ca.reshape(ca.vertcat(*reader.read("gradients")), n, len(names))
     H = reader.read("curvature")
     positions = {}
     for k, (name, length) in enumerate(zip(names, reader.read("lengths"), strict=True)):
         bend = ca.reshape(ca.vertcat(*H[k * n * n : (k + 1) * n * n]), n, n)
-        positions[f"{name}.position"] = length + ca.dot(G[:, k], moved) + 0.5 * ca.dot(moved, bend @ moved)
+        positions[f"{name}.position"] = (
+            length + ca.dot(G[:, k], displacement) + 0.5 * ca.dot(displacement, bend @ displacement)
+        )
     return positions
 
 

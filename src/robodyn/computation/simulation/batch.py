@@ -92,9 +92,7 @@ class PythonCalls:
         assert task.call is not None
         return _written(np.array(m), self._memory, self._call(task.call, t, x, d, m))
 
-    def run_action(
-        self, k: int, t: float, x: Array, d: Array, m: Array
-    ) -> tuple[Array, Array]:
+    def run_action(self, k: int, t: float, x: Array, d: Array, m: Array) -> tuple[Array, Array]:
         """New states and memory after the action of guard k."""
         guard = self.compiled.system.discrete.guards[k]
         self.running = guard.name
@@ -438,13 +436,13 @@ class Worker:
         lanes = self.pack.lanes if self.pack is not None else 1
         return max(lanes, min(MOST, fitting, left // (2 * threads)) // lanes * lanes)
 
-    def note(self, begun: float, count: int) -> None:
+    def note(self, start_time: float, count: int) -> None:
         """How long so many runs took as chosen, since a time of this thread [s]: other work does not count."""
-        self._seconds[self.pack is not None] = (time.thread_time() - begun) / count
+        self._seconds[self.pack is not None] = (time.thread_time() - start_time) / count
 
     def run(self, changes: Sequence[RunChanges], unchecked: Iterable[str] | None = None) -> list[BatchResult]:
         """Some runs, each with its parameters and start values; a refused number is the outcome of its run."""
-        begun, results, inputs = time.thread_time(), list[BatchResult | None](), list[RunInputs]()
+        start_time, results, inputs = time.thread_time(), list[BatchResult | None](), list[RunInputs]()
         for parameters, initial in changes:
             try:
                 inputs.append(self.runner.read(parameters, initial, unchecked=unchecked))
@@ -453,7 +451,7 @@ class Worker:
                 results.append(refusal_result(error))
         ended = zip(inputs, self.carry_out(inputs), strict=True)
         judged = iter([self.runner.judge(each.start, *end) for each, end in ended])
-        self.note(begun, len(changes))
+        self.note(start_time, len(changes))
         return [next(judged) if result is None else result for result in results]
 
     def carry_out(self, inputs: Sequence[RunInputs]) -> list[tuple[Trajectory, Failure]]:
@@ -527,7 +525,7 @@ class Worker:
             The runs as they ended, valid until the next slice; which of them kept all that they must, (n,), and the
             measures of these, (n, n_measures).
         """
-        begun, count = time.thread_time(), len(next(iter(parameters.values())))
+        start_time, count = time.thread_time(), len(next(iter(parameters.values())))
         values = self.runner.compiled.system.parameter_rows(parameters, count)
         runs = [self._slot(k) for k in range(count)]
         for run, row in zip(runs, self.runner.compiled.module.prepare_rows(values), strict=True):
@@ -543,7 +541,7 @@ class Worker:
         # No run can have the memory of one whose model has changed, or which takes too much of it.
         self._slots = [run for run in self._slots if run.derivatives is None and not _is_large(run)]
         sound, measures = self._slice.judge(runs)
-        self.note(begun, count)
+        self.note(start_time, count)
         return runs, sound, measures
 
     def judge(self, run: Integration) -> BatchResult:
@@ -635,12 +633,12 @@ class _SegmentWorker(Worker):
         self.starts, self.ends = starts, ends
 
     def work(self, numbers: Sequence[int]) -> None:
-        begun, system = time.thread_time(), self.runner.compiled.system
+        start_time, system = time.thread_time(), self.runner.compiled.system
         values, numbers_by_name = system.described_values, system.number_values
         inputs = [RunInputs(values, numbers_by_name, self.starts[k]) for k in numbers]
         for k, (trajectory, _) in zip(numbers, self.carry_out(inputs), strict=True):
             self.ends[k] = trajectory
-        self.note(begun, len(numbers))
+        self.note(start_time, len(numbers))
 
 
 def run_segments(

@@ -137,8 +137,8 @@ class CompiledSystem:
     @cached_property
     def plain_numbers(self) -> dict[str, Any]:
         """Every named number with its unit as plain data, made once for all runs."""
-        used = {name: {"value": number.value, "unit": number.unit} for name, number in self.system.numbers.items()}
-        return PlainDict(plain(used, "parameters"))
+        numbers = {name: {"value": number.value, "unit": number.unit} for name, number in self.system.numbers.items()}
+        return PlainDict(plain(numbers, "parameters"))
 
     @cached_property
     def prepared(self) -> dict[Any, Any]:

@@ -144,7 +144,7 @@ def simulate_many(
     scenario, flaws = system.scenario, FlawList()
     # What is asked for: columns of numbers, measures, threads; all that is wrong is reported at once.
     columns = read_columns(flaws, system, parameters or {}, initial or {})
-    taken = find_measures(flaws, measures, system)
+    measured = find_measures(flaws, measures, system)
     if threads is not None and threads < 1:
         flaws.add("threads", f"must be at least 1, is {threads}")
     flaws.raise_if_any(f"runs of '{scenario.name}'")
@@ -152,14 +152,14 @@ def simulate_many(
     if isinstance(what, CompiledSystem):
         compiled = what
     else:
-        signals = [*(measure.signal for measure in taken), *(record.signals if record else ())]
+        signals = [*(measure.signal for measure in measured), *(record.signals if record else ())]
         compiled = compile_system(what, solver, signals=tuple(dict.fromkeys(signals)))
     solver = solver or compiled.solver
     if lanes and (reason := why_no_lanes(compiled, solver)):
         warnings.warn(f"no lanes: {reason}; runs are carried out one by one, with the same results", stacklevel=2)
 
     # One runner for all rows; rows whose numbers no description accepts are marked before anything runs.
-    table = _ResultTable(compiled, columns, taken, record)
+    table = _ResultTable(compiled, columns, measured, record)
     runner = find_runner(compiled, solver, record, 0.0, scenario.duration)
     if record:
         table.open_curves(record, runner.instants.times)

@@ -205,18 +205,18 @@ def find_references(system: System, joints: Sequence[str]) -> Iterator[tuple[str
             yield measured, _source(wanted, blocks, delays)
 
 
-def _measured(signal: str, blocks: Mapping[str, Block], joints: Sequence[str], seen: set[str]) -> str | None:
+def _measured(signal: str, blocks: Mapping[str, Block], joints: Sequence[str], visited: set[str]) -> str | None:
     """The one joint whose position a block takes, by itself or through sensors and filters."""
     owner = signal.rpartition(".")[0]
     if owner in joints:
         return owner if signal == f"{owner}.position" else None
     block = blocks.get(owner)
-    if block is None or owner in seen:
+    if block is None or owner in visited:
         return None
     if block.on in joints:
         return block.on
     read = [one for key, one in block.inputs.items() if key not in TARGETS and isinstance(one, str)]
-    joints_read = {_measured(one, blocks, joints, seen | {owner}) for one in read} - {None}
+    joints_read = {_measured(one, blocks, joints, visited | {owner}) for one in read} - {None}
     return joints_read.pop() if len(joints_read) == 1 else None
 
 

@@ -35,8 +35,8 @@ def _rates(system: System, t: ca.SX, x: ca.SX) -> ca.SX:
 def _symplectic_euler(system: System, h: ca.SX) -> ca.SX:
     """Velocities and all other states first, then positions with the velocities just found."""
     t, x, n = system.symbols.t, system.symbols.x, system.n_q
-    moved = ca.vertcat(x[:n], (x + h * system.expressions.rhs)[n:])
-    return ca.vertcat(x[:n] + h * _rates(system, t + h, moved)[:n], moved[n:])
+    x_next = ca.vertcat(x[:n], (x + h * system.expressions.rhs)[n:])
+    return ca.vertcat(x[:n] + h * _rates(system, t + h, x_next)[:n], x_next[n:])
 
 
 def _rk4(system: System, h: ca.SX) -> ca.SX:
@@ -105,9 +105,9 @@ class Rollout:
 
     def _read(self, states: Any, memory: Any, parameters: Mapping[str, Any]) -> tuple[Array, ...]:
         system, flaws = self.system, FlawList()
-        held = system.described.m if memory is None else memory
+        memory_values = system.described.m if memory is None else memory
         x = _rows(flaws, "states", states, len(system.states))
-        m = _rows(flaws, "memory", held, len(system.memory))
+        m = _rows(flaws, "memory", memory_values, len(system.memory))
         values = _values(flaws, system, parameters)
         counts = {"memory": len(m), "parameters": len(values)}
         if any(count not in (1, len(x)) for count in counts.values()):

@@ -303,8 +303,8 @@ def compile_steps(
     rates = system.guard_rates()(t, x, ca.vertcat(d, system.delayed_rates), m, p)
     ends = _terminal(system)
     picked = [own.outputs[k] for k in choose_signals(system, compiled.patterns)]
-    seen = [*picked, *(own.guards[k] for k in ends), *(rates[k] for k in ends)]
-    columns = {"step": end, "seen": ca.vertcat(*seen)}
+    watched = [*picked, *(own.guards[k] for k in ends), *(rates[k] for k in ends)]
+    columns = {"step": end, "seen": ca.vertcat(*watched)}
     planned = {**plan_ticks(system)[1]}
     for name in dict.fromkeys(name for leg in legs for name in leg.ticks):
         columns[name] = planned[name](*system.symbols) if name in planned else own.updates[name]

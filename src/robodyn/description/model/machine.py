@@ -267,10 +267,10 @@ def combine(
             _check_world(flaws, prefix, machine, places[prefix])
     flaws.raise_if_any(f"machine '{name}'")
     # Each machine under its prefix and in its place; then all parts side by side.
-    moved = [_prefix(prefix, machine, places.get(prefix, Pose.identity())) for prefix, machine in machines.items()]
-    mechanisms = [machine.mechanism for machine in moved if machine.mechanism]
+    placed = [_prefix(prefix, machine, places.get(prefix, Pose.identity())) for prefix, machine in machines.items()]
+    mechanisms = [machine.mechanism for machine in placed if machine.mechanism]
     parts = {
-        field: tuple(part for machine in moved for part in getattr(machine, field)) for field in (*PARTS, "tunable")
+        field: tuple(part for machine in placed for part in getattr(machine, field)) for field in (*PARTS, "tunable")
     }
     parts["blocks"] += tuple(blocks)
     parts["constraints"] += tuple(constraints)
@@ -384,12 +384,12 @@ def _read_by(part: Any, parts: Mapping[str, Any]) -> set[str]:
 
 def _upstream(name: str, reads: Mapping[str, set[str]]) -> set[str]:
     """All parts that a part depends on, itself and `MOTION` included; the machine itself is not passed."""
-    seen, waiting = {name}, [name]
+    visited, waiting = {name}, [name]
     while waiting:
-        fresh = reads.get(waiting.pop(), set()) - seen
-        seen |= fresh
+        fresh = reads.get(waiting.pop(), set()) - visited
+        visited |= fresh
         waiting += fresh
-    return seen
+    return visited
 
 
 # --------------------------------------------------------------------------------------------------
@@ -468,11 +468,11 @@ def with_elastic_joints(machine: Machine, gears: Mapping[str, ElasticGear], link
 
 def _add_drives(mechanism: Mechanism, gears: Mapping[str, ElasticGear]) -> Mechanism:
     """Massless hinges on the ground after all others; what belongs to a joint's drive goes to them."""
-    moved = {joint.name: joint for joint in mechanism.joints if joint.name in gears}
-    joints = [joint.replaced(**OF_DRIVES) if joint.name in moved else joint for joint in mechanism.joints]
+    geared = {joint.name: joint for joint in mechanism.joints if joint.name in gears}
+    joints = [joint.replaced(**OF_DRIVES) if joint.name in geared else joint for joint in mechanism.joints]
     drives = [
-        Joint(gear.drive, "revolute" if moved[name].rotates else "prismatic", GROUND, f"{gear.drive}_rotor").replaced(
-            **{field: getattr(moved[name], field) for field in OF_DRIVES}
+        Joint(gear.drive, "revolute" if geared[name].rotates else "prismatic", GROUND, f"{gear.drive}_rotor").replaced(
+            **{field: getattr(geared[name], field) for field in OF_DRIVES}
         )
         for name, gear in gears.items()
     ]

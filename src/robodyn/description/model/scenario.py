@@ -199,9 +199,9 @@ INITIALISATIONS = ("given", "assembled", "at_rest")
 
 def check_event_names(flaws: FlawList, events: Sequence[str], blocks: Sequence[str]) -> None:
     """Events and blocks share one name space: each has parameters under its name."""
-    taken = Counter([*events, *blocks])
+    counts = Counter([*events, *blocks])
     for name in dict.fromkeys(events):
-        if taken[name] > 1:
+        if counts[name] > 1:
             flaws.add(f"events.{name}", "another event or block has this name", "give each its own name")
 
 

@@ -172,8 +172,8 @@ def jacobian(arm: PlacedArm) -> Array:
 
     column k = (r w_k, r w_k x (p - o_k) + t w_k)
     """
-    moved = cross(arm.w, arm.p[..., None, :] - arm.o)
-    return np.swapaxes(np.concatenate([arm.r * arm.w, arm.r * moved + arm.t * arm.w], axis=-1), -1, -2)
+    velocity = cross(arm.w, arm.p[..., None, :] - arm.o)
+    return np.swapaxes(np.concatenate([arm.r * arm.w, arm.r * velocity + arm.t * arm.w], axis=-1), -1, -2)
 
 
 def jacobian_rate(arm: PlacedArm, v: Array) -> Array:
@@ -191,8 +191,8 @@ def jacobian_rate(arm: PlacedArm, v: Array) -> Array:
     p_rate = cross(np.sum(rates, axis=-2), arm.p) - np.sum(anchors, axis=-2)
     w_rate = cross(carried, arm.w)
     lever = arm.p[..., None, :] - arm.o
-    moved = cross(w_rate, lever) + cross(arm.w, p_rate[..., None, :] - o_rate)
-    return np.swapaxes(np.concatenate([arm.r * w_rate, arm.r * moved + arm.t * w_rate], axis=-1), -1, -2)
+    velocity_rate = cross(w_rate, lever) + cross(arm.w, p_rate[..., None, :] - o_rate)
+    return np.swapaxes(np.concatenate([arm.r * w_rate, arm.r * velocity_rate + arm.t * w_rate], axis=-1), -1, -2)
 
 
 def build_arm(mechanism: Mechanism, point: str) -> SerialArm:

@@ -483,8 +483,8 @@ def frame(
     M = np.einsum("p,pxa,pxb->ab", mass, moves, moves, optimize=True)
     M += np.einsum("pxa,pxy,pyb->ab", turns, tensor, turns, optimize=True)
     # A few shapes x = Phi eta stand for all freedoms; bent beams get shorter by eta_i eta_j Gamma_ij.
-    held = [6 * structure.names.index(node) + k for node in how.interfaces for k in range(6)]
-    shapes = reduce_structure(structure.K, M, how.free(len(structure.names), start), held, how)
+    interface_rows = [6 * structure.names.index(node) + k for node in how.interfaces for k in range(6)]
+    shapes = reduce_structure(structure.K, M, how.free(len(structure.names), start), interface_rows, how)
     shapes, twists = _scale(structure, shapes)
     n = shapes.shape[1]
     bend = structure.shorten(shapes, start) if how.stiffening else np.zeros((len(shapes), n, n))

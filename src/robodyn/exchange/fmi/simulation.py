@@ -145,10 +145,10 @@ def _choose(unit: FmuUnit, patterns: Sequence[str] | None) -> dict[str, str]:
 
 
 def _run(unit: FmuUnit, experiment: FmuExperiment, path: Path, progress: Progress | None) -> Run:
-    record, begun = UnitRecord(unit), clock.perf_counter()
+    record, start_time = UnitRecord(unit), clock.perf_counter()
     # What parameters are is read before the start; after it, a unit may have ended.
-    used = ("parameter", "structuralParameter", "input")
-    names = [name for name, variable in unit.variables.items() if variable.causality in used]
+    causalities = ("parameter", "structuralParameter", "input")
+    names = [name for name, variable in unit.variables.items() if variable.causality in causalities]
     values = unit.look(names)
     parameters = {name: {"value": values[name], "unit": unit.variables[name].unit} for name in names}
     unit.start(experiment.begin)
@@ -163,7 +163,7 @@ def _run(unit: FmuUnit, experiment: FmuExperiment, path: Path, progress: Progres
     except KeyboardInterrupt:
         sentence = f"interrupted at {unit.time:.6g} s of simulated time; the run so far is kept"
         outcome = Outcome(OutcomeKind.INTERRUPTED, sentence, unit.time)
-    spent = clock.perf_counter() - begun
+    spent = clock.perf_counter() - start_time
     counts = Statistics(
         steps=k, events=len(record.events), wall_time=spent, simulated_time=outcome.time - experiment.begin
     )

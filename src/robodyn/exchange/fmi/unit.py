@@ -322,12 +322,14 @@ class FmuUnit:
     def write(self, inputs: Mapping[str, tuple[float, ...]]) -> None:
         """Inputs for the next step: c0 + c1 s + c2 s^2 as (c0, c1, c2), as far as the unit takes polynomials."""
         values = {name: self._check(name, terms[0]) for name, terms in inputs.items()}
-        held = {n: v for n, v in values.items() if self._begun and self.has_events and self.kinds[n] == "held"}
-        self.change({n: v for n, v in held.items() if n not in self._written or self._written[n] != v}, recorded=True)
+        event_values = {n: v for n, v in values.items() if self._begun and self.has_events and self.kinds[n] == "held"}
+        self.change(
+            {n: v for n, v in event_values.items() if n not in self._written or self._written[n] != v}, recorded=True
+        )
         self._written |= values
         if self._steps.ended:
             return
-        self._set({n: v for n, v in values.items() if n not in held})
+        self._set({n: v for n, v in values.items() if n not in event_values})
         set_slopes = self._instance.set_slopes
         if self.highest_order == 0 or set_slopes is None:
             return
@@ -365,8 +367,8 @@ class FmuUnit:
 
     def take_events(self) -> list[UnitEvent]:
         """What happened since the last call."""
-        taken, self._steps.events = self._steps.events, []
-        return taken
+        events, self._steps.events = self._steps.events, []
+        return events
 
     def derivatives(self, of: Sequence[str], by: Sequence[str]) -> Array:
         """Slopes of outputs at the present time, by inputs and whatever else the unit allows: d of[i] / d by[j]."""

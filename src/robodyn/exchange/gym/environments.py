@@ -23,8 +23,8 @@ except ImportError as error:
 
 def _spaces(episodes: Episodes) -> tuple[Box, Box]:
     """Of the actions and of the observations of one robot."""
-    seen = Box(-np.inf, np.inf, (len(episodes.task.observations),), np.float64)
-    return Box(episodes.low, episodes.high, dtype=np.float32), seen
+    observation_space = Box(-np.inf, np.inf, (len(episodes.task.observations),), np.float64)
+    return Box(episodes.low, episodes.high, dtype=np.float32), observation_space
 
 
 def _read_options(options: dict[str, Any] | None) -> dict[str, float]:
@@ -58,11 +58,11 @@ class ScenarioEnv(Env):
         episodes = self.episodes
         # An episode that has ended is not begun again by itself.
         episodes.some_ended = False
-        seen, rewards, terminated, truncated, outcomes = episodes.step([action])
+        observations, rewards, terminated, truncated, outcomes = episodes.step([action])
         info: dict[str, Any] = {"time": float(episodes.robots.time[0])}
         if outcomes:
             info = {"time": outcomes[0].time, "outcome": outcomes[0].sentence}
-        return seen[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), info
+        return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), info
 
     def close(self) -> None:
         self.episodes.close()
@@ -94,7 +94,7 @@ class ScenarioVectorEnv(VectorEnv):
         return self.episodes.reset(seed, _read_options(options)), {}
 
     def step(self, actions: Any) -> Stepped:
-        seen, rewards, terminated, truncated, outcomes = self.episodes.step(actions)
+        observations, rewards, terminated, truncated, outcomes = self.episodes.step(actions)
         infos: dict[str, Any] = {}
         if self.episodes.some_ended:
             times = self.episodes.robots.time
@@ -102,7 +102,7 @@ class ScenarioVectorEnv(VectorEnv):
                 end = outcomes.get(k)
                 info = {"time": end.time, "outcome": end.sentence} if end else {"time": float(times[k])}
                 infos = self._add_info(infos, info, k)
-        return seen, rewards, terminated, truncated, infos
+        return observations, rewards, terminated, truncated, infos
 
     def close_extras(self, **_: Any) -> None:
         self.episodes.close()

@@ -219,26 +219,26 @@ class Episodes:
         Raises:
             ValueError: where one is not within its range.
         """
-        robots, begun = self.robots, self.ended.nonzero()[0].tolist() if self.some_ended else []
+        robots, started = self.robots, self.ended.nonzero()[0].tolist() if self.some_ended else []
         robots.advance(self.read_actions(actions), ~self.ended if self.some_ended else self.all)
         terminated, truncated, outcomes = np.zeros(self.count, bool), np.zeros(self.count, bool), robots.outcomes
-        seen, rewards = robots.signals[:, self.task.columns], self.task.find_rewards(robots.signals)
+        observations, rewards = robots.signals[:, self.task.columns], self.task.find_rewards(robots.signals)
         self.some_ended = bool(outcomes) or robots.most_steps >= self.last
         if self.some_ended:
             truncated = robots.steps >= self.last
             for k, outcome in outcomes.items():
                 terminated[k] = outcome.kind is OutcomeKind.STOPPED
                 truncated[k] = not terminated[k]
-        if begun:
-            self._begin(begun, {})
-            seen[begun] = robots.signals[begun][:, self.task.columns]
-            truncated[begun], rewards[begun] = False, 0.0
+        if started:
+            self._begin(started, {})
+            observations[started] = robots.signals[started][:, self.task.columns]
+            truncated[started], rewards[started] = False, 0.0
         if self.some_ended:
             self.ended = terminated | truncated
             self.some_ended = bool(self.ended.any())
-        elif begun:
+        elif started:
             self.ended = np.zeros(self.count, bool)
-        return Step(seen, rewards, terminated, truncated, outcomes)
+        return Step(observations, rewards, terminated, truncated, outcomes)
 
     def read_actions(self, actions: Any) -> Array:
         """The numbers to hold."""

@@ -175,7 +175,7 @@ def read_closures(description: Plain, machine: Plain) -> tuple[list[Plain], list
     """Constraints for the page's script, and the names of those that it does not keep; inactive ones are neither."""
     points = {point["name"] for point in machine["points"]}
     joints = {joint["name"] for joint in machine["joints"] if joint["kind"] not in ("ball", "fixed")}
-    kept, left = [], []
+    closures, left = [], []
     for constraint in description["machine"].get("constraints") or []:
         if not constraint.get("active", True):
             continue
@@ -183,8 +183,8 @@ def read_closures(description: Plain, machine: Plain) -> tuple[list[Plain], list
         if closure is None:
             left.append(str(constraint["name"]))
         else:
-            kept.append(closure)
-    return kept, left
+            closures.append(closure)
+    return closures, left
 
 
 def _closure(constraint: Plain, points: set[str], joints: set[str]) -> Plain | None:

@@ -83,8 +83,8 @@ def distinct_faces(faces: Array) -> Array:
     turned = np.take_along_axis(faces, (first + np.arange(3)) % 3, axis=1)
     n = int(faces.max()) + 1
     if n < 1 << 21:
-        _, kept = np.unique(turned @ (n * n, n, 1), return_index=True)
-        turned = turned[np.sort(kept)]
+        _, first_rows = np.unique(turned @ (n * n, n, 1), return_index=True)
+        turned = turned[np.sort(first_rows)]
     return turned
 
 

@@ -68,13 +68,13 @@ def draw_endurance(endurance: Endurance) -> Figure:
     """A figure of the time to trip over the load: a dot is what is asked for, dotted what a drive holds for ever."""
     figure, axes = panel_figure(1)
     ax = axes[0]
-    for k, held in enumerate(endurance.drives):
+    for k, drive in enumerate(endurance.drives):
         colour = COLOURS[k % len(COLOURS)]
-        trips = [(one.torque, one.time / 60) for one in held.curve if math.isfinite(one.time)]
-        ax.plot(*zip(*trips, strict=True), color=colour, label=held.name)
-        ax.axvline(held.continuous, color=colour, linestyle=":", linewidth=0.9)
-        if math.isfinite(held.load.time):
-            ax.plot(held.load.torque, held.load.time / 60, "o", color=colour)
+        trips = [(one.torque, one.time / 60) for one in drive.curve if math.isfinite(one.time)]
+        ax.plot(*zip(*trips, strict=True), color=colour, label=drive.name)
+        ax.axvline(drive.continuous, color=colour, linestyle=":", linewidth=0.9)
+        if math.isfinite(drive.load.time):
+            ax.plot(drive.load.torque, drive.load.time / 60, "o", color=colour)
     ax.set_yscale("log")
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
@@ -148,12 +148,12 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:.3g} min"
 
 
-def _told(held: HeldDrive) -> tuple[Any, ...]:
-    load = held.load
+def _told(drive: HeldDrive) -> tuple[Any, ...]:
+    load = drive.load
     end = f"the {load.part} trips" if load.part else "holds"
     return (
-        held.name, f"{load.torque:.4g}", _duration(load.time), end, _celsius(load.winding), _celsius(load.housing),
-        f"{held.continuous:.4g}",
+        drive.name, f"{load.torque:.4g}", _duration(load.time), end, _celsius(load.winding), _celsius(load.housing),
+        f"{drive.continuous:.4g}",
     )  # fmt: skip
 
 
@@ -169,10 +169,10 @@ def show_endurance(endurance: Endurance) -> Display:
         "housing [°C]",
         "indefinitely up to [N m or N]",
     )
-    parts: list[Any] = [Table(heads, [_told(held) for held in endurance.drives])]
-    for held in endurance.drives:
-        if held.estimated:
-            parts.append(f"{held.name}: {', '.join(held.estimated)} estimated, see robodyn drives {held.name}")
+    parts: list[Any] = [Table(heads, [_told(drive) for drive in endurance.drives])]
+    for drive in endurance.drives:
+        if drive.estimated:
+            parts.append(f"{drive.name}: {', '.join(drive.estimated)} estimated, see robodyn drives {drive.name}")
     parts.append(DisplayFigure("plot", lambda: draw_endurance(endurance)))
     return Display(f"Endurance of {endurance.name}", tuple(parts))
 

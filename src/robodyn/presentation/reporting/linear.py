@@ -93,8 +93,8 @@ def _draw_mode(ax: Axes3D, mode_set: ModeSet, mode: Mode, space: Space) -> None:
         axis.set_label_text(name)
         axis.labelpad = _LABEL_PAD
         axis._axinfo["grid"]["color"] = "0.88"
-    moved = np.abs(mode.displaced.there - mode_set.mean).max() * space.factor
-    unseen = moved < _SEEN * float(np.max(space.high - space.low))
+    amplitude = np.abs(mode.displaced.there - mode_set.mean).max() * space.factor
+    unseen = amplitude < _SEEN * float(np.max(space.high - space.low))
     ax.set_title(describe_mode(mode) + (", rotating in place" if unseen else ""), fontsize="small", y=1.02)
 
 

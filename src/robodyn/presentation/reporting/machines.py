@@ -128,7 +128,7 @@ def show_parallel_joint(joint: ParallelJoint) -> Display:
         (name, np.degrees(one.lower), np.degrees(one.upper), one.torque, one.speed, one.rotor)
         for name, one in figures.items()
     ]
-    held = [
+    loads = [
         (name, 100 * one.least_torque, 100 * one.largest_torque, np.degrees(one.angle_error))
         for name, one in figures.items()
     ]
@@ -140,7 +140,7 @@ def show_parallel_joint(joint: ParallelJoint) -> Display:
         f"of these torques {100 * stand_in.together:.3g} % can act at once; of the box of the ranges "
         f"{100 * stand_in.there:.3g} % can be reached",
         "over the reachable range, in % of the stand-in's torque, with the error of motors that follow its map:",
-        Table(("angle", "least torque [%]", "largest torque [%]", "angle error [deg]"), held),
+        Table(("angle", "least torque [%]", "largest torque [%]", "angle error [deg]"), loads),
         DisplayFigure("Torques and errors over the angles", lambda: draw_parallel_joint(joint), "plot"),
     ]
     said: list[Part] = []
@@ -161,8 +161,8 @@ def draw_fast_move(move: FastMove) -> Figure:
     """A figure over the way: the speed beside the fastest trapezoid's, each joint's effort by its limit, and the
     largest share of any limit, friction included."""
     figure, axes = panel_figure(2)
-    taken = move.duration - float(move.time[0])
-    axes[0].plot(move.way, move.speed, color=COLOURS[0], label=f"fastest, {taken:.4g} s")
+    duration = move.duration - float(move.time[0])
+    axes[0].plot(move.way, move.speed, color=COLOURS[0], label=f"fastest, {duration:.4g} s")
     axes[0].plot(move.way, move.trapezoid_speed, color=COLOURS[1], label=f"trapezoid, {move.trapezoid:.4g} s")
     axes[0].legend(fontsize="small", frameon=False)
     finish_axes(axes[0], "speed [m/s]")

@@ -188,8 +188,8 @@ def show_identification(identification: Identification) -> Display:
         rows = {p.held_out: p for p in identification.predictions if p.joint == joint}
         if False in rows:
             own, other = rows[False], rows.get(True)
-            held = (other.rms, other.percent) if other else (None, None)
-            joints.append((joint, own.rms, own.percent, *held, own.unit))
+            held_out = (other.rms, other.percent) if other else (None, None)
+            joints.append((joint, own.rms, own.percent, *held_out, own.unit))
     heads = ("base parameter", "value", interval_heading(identification.doubt), "given", "unit")
     errors, digits = ("fitted rms", "%", "held-out rms", "%"), ("", ".5g", ".2f", ".5g", ".2f", "")
     parts: list[Part] = [
@@ -509,10 +509,10 @@ def draw_calibration(calibration: Calibration) -> Figure:
     """Errors of all poses, as in the file and calibrated, in the order of the file; held-out ones are filled."""
     figure, (ax,) = panel_figure(1)
     rows = np.arange(1, len(calibration.each) + 1)
-    held = calibration.held_out
+    held_out = calibration.held_out
     for k, label in enumerate(("as in the file", "calibrated")):
         errors = 1e3 * calibration.each[:, k]
-        for own, face in ((~held, "none"), (held, COLOURS[k])):
+        for own, face in ((~held_out, "none"), (held_out, COLOURS[k])):
             note = f"{label}, held out" if face != "none" else label
             style: dict[str, Any] = {
                 "linestyle": "none",

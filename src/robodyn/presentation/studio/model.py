@@ -70,18 +70,18 @@ class Model:
         others, starts = split_starts(values)
         if self.compiled is None:
             return simulate(self.what, parameters=others, progress=progress)
-        begun = with_starts(self.compiled, starts) if starts else self.compiled
-        run = simulate(begun, parameters=others, progress=progress)
+        compiled = with_starts(self.compiled, starts) if starts else self.compiled
+        run = simulate(compiled, parameters=others, progress=progress)
         if others and not run.outcome.ok:
             # Loops are judged with the file's numbers when it is built, and with those of the sliders where a run
             # fails: for every move of a slider it would take too long.
-            unstable = find_loop_warnings([begun.system], parameters=others)
+            unstable = find_loop_warnings([compiled.system], parameters=others)
             run = replace(run, warnings=(*run.warnings, *unstable))
-        if begun.system.scenario.initialisation != "given":
+        if compiled.system.scenario.initialisation != "given":
             return run
         # A slider may leave a start behind that fitted the number before it.
-        numbers = begun.system.parameter_values(others)
-        unfit = find_start_warnings(begun, find_start(begun, numbers), numbers)
+        numbers = compiled.system.parameter_values(others)
+        unfit = find_start_warnings(compiled, find_start(compiled, numbers), numbers)
         return replace(run, warnings=(*run.warnings, *unfit))
 
 
@@ -153,11 +153,11 @@ class ModelStore:
     def _anchor(self, text: str | None, values: Mapping[str, float]) -> tuple[str | None, Mapping[str, float]]:
         """A text with a model, and the numbers by which the wanted one differs from it; else the text itself."""
         with self.lock:
-            kept = [(key[0], model) for key, model in self.kept.items() if not key[1] and not key[2]]
-        if text is None or text in (other for other, _ in kept):
+            candidates = [(key[0], model) for key, model in self.kept.items() if not key[1] and not key[2]]
+        if text is None or text in (other for other, _ in candidates):
             return text, values
         read = self.source.read(text)
-        for other, model in reversed(kept):
+        for other, model in reversed(candidates):
             changes = number_changes(model.what, read) if other is not None and model.is_current else None
             if changes is not None:
                 return other, changes | dict(values)

@@ -90,8 +90,8 @@ def last_address(scenario: str) -> Address | None:
     """Of this scenario's studio; None where there was none, or where others could have written it."""
     try:
         with open_private(_file(scenario)) as file:
-            kept = json.load(file)
-        return Address(int(kept["port"]), str(kept["token"]))
+            address = json.load(file)
+        return Address(int(address["port"]), str(address["token"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

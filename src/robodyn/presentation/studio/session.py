@@ -53,7 +53,7 @@ def encode_frame(header: Plain, run: Run, names: Sequence[str]) -> bytes:
     places = {info.name: k for k, info in enumerate(run.infos)}
     signals = [name for name in dict.fromkeys(names) if name in places]
     time, values = thin_rows(run.time, run.values[:, [places[name] for name in signals]], MOST_ROWS)
-    kept = time.size == run.time.size
+    all_rows = time.size == run.time.size
     arrays = [np.ascontiguousarray(time, "<f8")]
     columns = []
     for name, column in zip(signals, values.T, strict=True):
@@ -61,7 +61,7 @@ def encode_frame(header: Plain, run: Run, names: Sequence[str]) -> bytes:
         arrays.append(np.ascontiguousarray(column).astype(f"<{kind}"))
         held, rate = info.kind == "held", info.rate if info.rate in signals else None
         columns.append({"name": name, "unit": info.unit, "held": held, "rate": rate, "type": kind})
-    knots = run.knots is not None and kept
+    knots = run.knots is not None and all_rows
     if knots:
         arrays.append(np.asarray(run.knots).astype("u1"))
     header = header | {"rows": int(run.time.size), "kept": int(time.size), "knots": knots, "columns": columns}
@@ -433,9 +433,9 @@ class Session:
         found = models.find(wish.text, wish.values, lambda doing: self.say("busy", doing=doing), self._preview)
         if self.stopped:
             return self.say("busy", doing="")
-        begun = time.perf_counter()
-        run = found.model.simulate(found.changes, self._follow(found.model.what.duration, begun))
-        took = time.perf_counter() - begun
+        start_time = time.perf_counter()
+        run = found.model.simulate(found.changes, self._follow(found.model.what.duration, start_time))
+        took = time.perf_counter() - start_time
         if run.outcome.kind is OutcomeKind.INTERRUPTED and not self.stopped:
             return  # for a newer one
         self.runs[wish.number] = run
@@ -458,13 +458,13 @@ class Session:
             still = make_still(machine, what.start_values)
             self.say("preview", title=what.title, name=what.name, run=still, **meshes.encode(2.0))
 
-    def _follow(self, duration: float, begun: float) -> Callable[[float, float, int], None]:
-        told = begun
+    def _follow(self, duration: float, start_time: float) -> Callable[[float, float, int], None]:
+        told = start_time
 
         def progress(now: float, step: float, steps: int) -> None:
             nonlocal told
             clock = time.perf_counter()
-            if self.stopped or (self.wish is not None and clock - begun > PATIENCE):
+            if self.stopped or (self.wish is not None and clock - start_time > PATIENCE):
                 # As from the keyboard: the run so far is kept, with that outcome.
                 raise KeyboardInterrupt
             if clock - told > BETWEEN:

@@ -120,10 +120,10 @@ def _switch_charts(system: System, equations: LoopEquations, dependent: tuple[in
     # The best choice: joints with the largest gradients beyond those taken before, by pivoting, k times.
     rest, best = H, ca.SX.zeros(n_v)
     for _ in range(H.shape[0]):
-        taken = _first_largest(ca.sum1(rest**2).T)
-        column = rest @ taken
+        pivot = _first_largest(ca.sum1(rest**2).T)
+        column = rest @ pivot
         unit = column / ca.sqrt(ca.sumsqr(column))
-        rest, best = rest - unit @ (unit.T @ rest), best + taken
+        rest, best = rest - unit @ (unit.T @ rest), best + pivot
     ratio = _determinant(squared(mask)) / _determinant(squared(best))
     # How far the dependent joints are from no longer following; negative beyond.
     pivots = to_column(1 / inverse for inverse in factors.inverse_diagonal)

@@ -166,8 +166,8 @@ class StateFinder:
     @property
     def _free(self) -> list[int]:
         """Places in v of what is no axis itself."""
-        taken = {rate for _, rate in self.functions.direct.values()}
-        return [k for k in range(self.functions.n_v) if k not in taken]
+        direct_rates = {rate for _, rate in self.functions.direct.values()}
+        return [k for k in range(self.functions.n_v) if k not in direct_rates]
 
 
 def _padded(values: Signals, n: int) -> ca.SX:

@@ -619,14 +619,14 @@ def bind_model(
         if name not in measured:
             flaws.add(f"inputs.{name}", "is missing", "that of the axes depends on what the law returns")
         arguments[name] = measured.get(name)
-    seen = MachineSeen(context, joints, axes, measured)
-    arguments["model"], added = (None, Contribution()) if flaws.found else _build(seen, block, flaws)
+    machine_seen = MachineSeen(context, joints, axes, measured)
+    arguments["model"], added = (None, Contribution()) if flaws.found else _build(machine_seen, block, flaws)
     context.flaws.extend(flaws.found, under=path)
     return arguments, bindings, added
 
 
-def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynamics | None, Contribution]:
-    described, machine, axes = block.model or ControlModel(), seen.context.scenario.machine, seen.axes
+def _build(machine_seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynamics | None, Contribution]:
+    described, machine, axes = block.model or ControlModel(), machine_seen.context.scenario.machine, machine_seen.axes
     frictions = [part for part in machine.all_blocks if part.info.disturbance and part.on]
     numbers = own_numbers(machine, described, flaws)
     places = (*axes, *(str(part.on) for part in frictions))
@@ -635,21 +635,21 @@ def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynam
     if bare is not None:
         names = {number.name for number in bare.numbers()} | set(friction_numbers(frictions))
         check_numbers(names, described, flaws)
-    system = None if bare is None else _assemble(seen.context.scenario, bare, flaws)
+    system = None if bare is None else _assemble(machine_seen.context.scenario, bare, flaws)
     if system is not None and described.held:
         stands = {name: point_places(system)[name] for name in described.held}
-        system = _assemble(seen.context.scenario, with_held(system.scenario.machine, stands), flaws)
+        system = _assemble(machine_seen.context.scenario, with_held(system.scenario.machine, stands), flaws)
     if system is None or not check_task(system, described, flaws):
         return None, Contribution()
     # Its dynamics and the task as functions of state; where the task is singular is said before the run.
     functions = trace_functions(system, axes, express_task(system, described.rows))
-    starts_as_given = seen.context.scenario.initialisation == "given"
+    starts_as_given = machine_seen.context.scenario.initialisation == "given"
     warnings = check_axes(block, (axes, described.rows.names), system, functions, flaws, starts_as_given)
     if flaws.found:
         return None, Contribution(warnings=warnings)
     # What the law gets in each call, and what a run has to know of it.
-    laws = friction_laws(seen.context.values, frictions, numbers)
-    finder = StateFinder(functions, _look(seen, system, described), not (numbers or described.rigid))
+    laws = friction_laws(machine_seen.context.values, frictions, numbers)
+    finder = StateFinder(functions, _look(machine_seen, system, described), not (numbers or described.rigid))
     scales = find_scales(system, axes, described.rows, functions)
     starts = [(info.name, info.start) for info in system.states]
     q, v = dict(starts[: system.n_q]), dict(starts[system.n_q : system.n_q + system.n_v])
@@ -673,16 +673,20 @@ def _assemble(scenario: Scenario, bare: Machine, flaws: FlawList) -> System | No
         return None
 
 
-def _look(seen: MachineSeen, system: System, described: ControlModel) -> ModelInputs:
+def _look(machine_seen: MachineSeen, system: System, described: ControlModel) -> ModelInputs:
     """What the law sees of the machine; its numbers follow those of the machine, by a factor or not at all."""
     numbers = []
     for number in system.parameters:
         if not number.name.startswith(f"{PROBE}."):
             # Constraints that hold what is rigid are none of the machine.
-            machine = described.factor_of(number.name) * seen.context.values.table.get(number.name, number.value)
+            machine = described.factor_of(number.name) * machine_seen.context.values.table.get(
+                number.name, number.value
+            )
             numbers.append(described.changes.get(number.name, machine))
     names = system.state_names
     positions, velocities = names[: system.n_q], names[system.n_q : system.n_q + system.n_v]
-    states = ([seen.joints[name] for name in group] for group in (positions, velocities))
+    states = ([machine_seen.joints[name] for name in group] for group in (positions, velocities))
     q, v, p = (to_column(part) for part in (*states, numbers))
-    return ModelInputs(seen.context.time, q, v, seen.measured["position"], seen.measured["velocity"], p)
+    return ModelInputs(
+        machine_seen.context.time, q, v, machine_seen.measured["position"], machine_seen.measured["velocity"], p
+    )

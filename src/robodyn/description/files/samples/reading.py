@@ -469,9 +469,9 @@ def _find_columns(groups: list[FileColumns], mapping: DataMapping, flaws: FlawLi
 
 def _check_sense(mapping: DataMapping, flaws: FlawList) -> None:
     """Signals that one column cannot be at the same time: a position and its velocity, or two positions."""
-    seen: dict[str, SignalMapping] = {}
+    mapped: dict[str, SignalMapping] = {}
     for signal in (s for s in mapping.signals if not s.columns):
-        first = seen.setdefault(signal.column, signal)
+        first = mapped.setdefault(signal.column, signal)
         kinds = [one.name.rpartition(".")[2] for one in (first, signal)]
         if first is not signal and ("position" in kinds or "velocity" in kinds):
             what = f"is made of column '{signal.column}', and so is {first.name}"

@@ -18,7 +18,6 @@ from robodyn.base.untrusted import MEGABYTE, read_bytes
 # Columns of a file as they stand there: numbers, units, and where each row is found, before anything is converted.
 
 
-
 MOST_FLAWS = 20
 """A file of another kind is wrong in every cell: this many are reported."""
 
@@ -49,12 +48,12 @@ class FileColumns:
         """Where a row stands in the file."""
         return f"{self.word} {row + 1 if self.places is None else int(self.places[row])}"
 
-    def rows(self, kept: Array, *notes: str) -> FileColumns:
+    def rows(self, mask: Array, *notes: str) -> FileColumns:
         """The same columns with some of their rows."""
-        places = np.arange(1, kept.size + 1) if self.places is None else self.places
-        values = {name: column[kept] for name, column in self.values.items()}
-        stamps = None if self.stamps is None else self.stamps[kept]
-        return FileColumns(values, self.units, places[kept], self.word, stamps, self.topic, (*self.notes, *notes))
+        places = np.arange(1, mask.size + 1) if self.places is None else self.places
+        values = {name: column[mask] for name, column in self.values.items()}
+        stamps = None if self.stamps is None else self.stamps[mask]
+        return FileColumns(values, self.units, places[mask], self.word, stamps, self.topic, (*self.notes, *notes))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -197,19 +196,19 @@ def read_text_table(path: Path, given: TextFormat, texts: Collection[str] = ()) 
     text, notes = _decode(read_bytes(path, MOST_BYTES))
     numbered = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and line.lstrip()[0] != "#"]
     table = find_layout(path, numbered, given, texts)
-    flaws, seen = FlawList(), set()
+    flaws, headings = FlawList(), set()
     for k, name in enumerate(table.names):
         place = f"headings, column {k + 1}"
         if not name:
             flaws.add(place, "has no name", "name the signal it holds")
-        elif name in seen:
+        elif name in headings:
             flaws.add(place, f"'{name}' appears twice", "leave one out")
-        seen.add(name)
+        headings.add(name)
     flaws.raise_if_any(str(table.path))
     values = _read_fast(table)
-    kept = np.ones(len(table.lines), bool)
+    whole = np.ones(len(table.lines), bool)
     if values is None:
-        values, kept = _read_slowly(table, given.drop_bad_rows)
+        values, whole = _read_slowly(table, given.drop_bad_rows)
     cells = [table.split(row) for row in range(len(table.lines))] if {*texts} & {*table.names} else []
     read = {name: tuple(row[table.names.index(name)].strip() for row in cells) for name in texts if name in table.names}
     words = [name for k, name in enumerate(table.names) if k not in table.numeric and name not in texts]
@@ -225,8 +224,8 @@ def read_text_table(path: Path, given: TextFormat, texts: Collection[str] = ()) 
         notes=tuple(notes),
         texts=read,
     )
-    dropped = f"{int((~kept).sum())} lines that cannot be read are left out"
-    return columns if kept.all() else columns.rows(kept, dropped)
+    dropped = f"{int((~whole).sum())} lines that cannot be read are left out"
+    return columns if whole.all() else columns.rows(whole, dropped)
 
 
 def _decode(data: bytes) -> tuple[str, list[str]]:
@@ -262,17 +261,17 @@ def _read_slowly(table: TextTable, drop: bool) -> tuple[Array, Array]:
     """Cell by cell; what is wrong is reported by line and column, or left out with its line."""
     flaws = FlawList()
     values = np.full((len(table.lines), len(table.numeric)), np.nan)
-    kept = np.ones(len(table.lines), bool)
+    whole = np.ones(len(table.lines), bool)
     for row in range(len(table.lines)):
         before = len(flaws.found)
         _read_row(table, row, values, flaws)
-        kept[row] = len(flaws.found) == before
+        whole[row] = len(flaws.found) == before
         if drop:
             del flaws.found[before:]
         elif len(flaws.found) >= MOST_FLAWS:
             break
     flaws.raise_if_any(str(table.path))
-    return values, kept
+    return values, whole
 
 
 def _read_row(table: TextTable, row: int, values: Array, flaws: FlawList) -> None:
