@@ -767,9 +767,7 @@ def _correlate(x: Array, y: Array) -> float:
     return float(x @ y) / size if size > 0 else 0.0
 
 
-def _judge_free_run(
-    name: str, unit: str, late: Run, predicted: Sequence[Array]
-) -> tuple[Prediction | None, list[str]]:
+def _judge_free_run(name: str, unit: str, late: Run, predicted: Sequence[Array]) -> tuple[Prediction | None, list[str]]:
     """The row of a free run, and a sentence where it is the measured motion in another size or direction."""
     y, time = late[name].values, late.time
     squares = [(each - y) ** 2 for each in predicted]

@@ -345,3 +345,30 @@ def test_columns_of_joints_that_the_model_has_fixed_are_none_of_its_axes(tmp_pat
     data = restored(tmp_path, "scara", found)
     assert np.allclose(data["lift.position"].values, columns["q3"], atol=1e-6)
     np.testing.assert_allclose(data[signals["tau3"]].values, columns["tau3"], rtol=1e-7, atol=1e-8)
+
+
+def test_headings_as_a_controller_writes_them_are_read(tmp_path):
+    """An axis called Z beside numbered ones, torques in per cent, rows stamped together by a busy host."""
+    time, columns, signals = clean("scara")
+    names = [
+        "Achse1_Ist [deg]",
+        "Achse2_Ist [deg]",
+        "Z_Ist [mm]",
+        "Achse1_Moment [%]",
+        "Achse2_Moment [%]",
+        "Kraft [N]",
+    ]
+    sizes = [180 / np.pi, 180 / np.pi, 1e3, 100 / 150, 100 / 80, 1.0]
+    keys = ["q1", "q2", "q3", "tau1", "tau2", "tau3"]
+    log = {name: size * columns[key] for name, size, key in zip(names, sizes, keys, strict=True)}
+    rng = np.random.default_rng(2)
+    late = np.abs(rng.normal(0, 8e-4, time.size)) + 1e-2 * (rng.random(time.size) < 3e-3)
+    stamps = np.maximum.accumulate(time + late)
+    found = propose(tmp_path, "scara", stamps, log)
+    assert {finding.kind for finding in found.findings} == {"jitter", "repeated times", "size"}
+    data = restored(tmp_path, "scara", found)
+    assert data.time.size == time.size
+    assert np.mean(np.abs(data["lift.position"].values - columns["q3"]) > 1e-6) < 0.01
+    for key, signal in signals.items():
+        if key.startswith("tau"):
+            assert np.std(data[signal].values - columns[key]) < 0.03 * np.std(columns[key])

@@ -119,6 +119,31 @@ def test_an_even_clock_takes_jitter_out_and_keeps_gaps():
     np.testing.assert_allclose(found, truth, atol=2e-6)
 
 
+def stalled(truth, rng):
+    """Times of a busy host: up to a millisecond late, now and then by 5 ms, so that rows are stamped together."""
+    late = np.abs(rng.normal(0, 4e-4, truth.size)) + 5e-3 * (rng.random(truth.size) < 3e-3)
+    return np.round(np.maximum.accumulate(truth + late), 6)
+
+
+def test_rows_stamped_together_by_a_busy_host_are_samples_of_an_even_clock(tmp_path):
+    """Every lost row is counted where it was lost: one too many or too few would shift all that come after."""
+    rng = np.random.default_rng(5)
+    ticks = np.delete(np.arange(20_000), np.r_[rng.integers(10, 19_000, 60), 7000:7040])
+    time = stalled(2e-3 * ticks, rng)
+    assert np.sum(np.diff(time) == 0) > 50
+    found = even_times(time)
+    wrong = np.abs(found - found[0] - 2e-3 * ticks) > 1e-3
+    assert wrong.mean() < 1e-3
+    # Written, and one row twice: that one alone is left out.
+    rows = np.column_stack([1e3 * time, np.sin(ticks / 300)])
+    rows = np.insert(rows, 500, rows[500], axis=0)
+    np.savetxt(tmp_path / "log.csv", rows, delimiter=",", header="time [ms],q [rad]", comments="", fmt="%.6f")
+    (tmp_path / "map.toml").write_text('file.bad_rows = "drop"\ntime.even = true\n[signals.q]\ncolumn = "q"\n')
+    data = read_samples(tmp_path / "log.csv", read_mapping(tmp_path / "map.toml"))
+    assert data.time.size == ticks.size
+    np.testing.assert_allclose(data.time - data.time[0], found - found[0], atol=1e-6)
+
+
 def test_arrays_of_numpy_and_matlab_are_columns(tmp_path):
     from scipy.io import savemat
 

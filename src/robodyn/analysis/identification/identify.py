@@ -403,9 +403,9 @@ class IdentificationPlan:
         source = str(run.provenance.description.get("file", "measured data"))
         refuse_unknown(of_efforts, run.names, "is not in the data", source)
         unused = [n for n in run.names if n not in units or not (n.endswith(".position") or n in of_efforts)]
-        run = leave_out_repeats(run)
         run = replace(run, warnings=(*run.warnings, *describe_fixed(self.system.scenario, run)))
-        match_measured(without(replace(run, time=run.time - run.time[0], knots=None), unused), units)
+        rising = leave_out_repeats(replace(run, time=run.time - run.time[0], knots=None))
+        match_measured(without(rising, unused), units)
         return compute_rows(self.reduced, self.efforts, self.inputs, self.jacobians, run, cutoff)
 
     def choose_rows(self, prepared: Sequence[MotionRows], held_out: float, free: bool) -> list[RegressionRows]:

@@ -19,6 +19,7 @@ from robodyn.description.files.samples.reading import (
     count_turns,
     even_times,
     read_columns,
+    repeats,
     time_column,
     unwrap,
 )
@@ -148,7 +149,15 @@ def read_log(path: Path, given: DataMapping | None = None) -> LogTable:
             findings.append(Finding(f"column '{name}'", "turn", what, f"wrap = {period:.6g}"))
     log = LogTable(path.name, tuple(names), units, time, values, mapping, (), turns)
     time, mapping, told = _judge_times(log)
-    return replace(log, time=time, mapping=mapping, findings=(*findings, *told))
+    values, late = log.values, np.concatenate([[False], np.diff(log.time) == 0])
+    if late.any():
+        what, remedy = f"{int(late.sum())} rows have the time of the row before and other numbers", "even = true"
+        if not mapping.time.even:
+            remedy = 'bad_rows = "drop" leaves them out'
+            time, values = time[~late], values[~late]
+            mapping = replace(mapping, text=replace(mapping.text, drop_bad_rows=True))
+        told.append(Finding("clock", "repeated times", what, remedy))
+    return replace(log, time=time, values=values, mapping=mapping, findings=(*findings, *told))
 
 
 def _read_clock(
@@ -179,7 +188,9 @@ def _read_clock(
     there = np.isfinite(raw)
     latest = np.maximum.accumulate(np.where(there, raw, -np.inf))
     before = np.concatenate([[-np.inf], latest[:-1]])
-    lost, back, twice = ~there, there & (raw < before), there & (raw == before)
+    lost, back = ~there, there & (raw < before)
+    # Rows with other numbers at the time of the one before may be samples that were written late.
+    twice = there & (raw == before) & repeats(np.column_stack([*others.values()] or [raw]))
     for wrong, kind, what in (
         (lost, "time", "rows have no time"),
         (back, "time", "rows go back in time"),
@@ -252,14 +263,6 @@ def _judge_times(log: LogTable) -> tuple[Array, DataMapping, list[Finding]]:
     quality = assess_clock(time[begin:])
     steps = np.diff(time[begin:])
     usual = float(np.median(steps))
-    if quality.gaps:
-        lost = sum(gap.missing for gap in quality.gaps)
-        longest = max(quality.gaps, key=lambda gap: gap.length)
-        what = (
-            f"{len(quality.gaps)} gaps, about {lost} rows missing, the longest {longest.length:.4g} s "
-            f"at {time[begin] + longest.time - time[begin]:.4g} s"
-        )
-        findings.append(Finding("clock", "gaps", what, "short ones are interpolated, rows near long ones left out"))
     stale = stale_rows(log.values)
     if stale.any():
         what = f"{int(stale.sum())} rows repeat all numbers of the row before at a later time"
@@ -280,6 +283,15 @@ def _judge_times(log: LogTable) -> tuple[Array, DataMapping, list[Finding]]:
         if even:
             clock = replace(clock, even=True)
             time = np.concatenate([time[:begin], even_times(time[begin:])])
+    # Stalls of a clock whose samples are even are no gaps.
+    if gaps := assess_clock(time[begin:]).gaps:
+        lost = sum(gap.missing for gap in gaps)
+        longest = max(gaps, key=lambda gap: gap.length)
+        what = (
+            f"{len(gaps)} gaps, about {lost} rows missing, the longest {longest.length:.4g} s "
+            f"at {time[begin] + longest.time - time[begin]:.4g} s"
+        )
+        findings.append(Finding("clock", "gaps", what, "short ones are interpolated, rows near long ones left out"))
     mapping = replace(log.mapping, time=clock)
     kept = np.arange(time.size) >= begin
     if not kept.all():

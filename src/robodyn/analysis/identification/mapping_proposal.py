@@ -23,7 +23,7 @@ import numpy as np
 from robodyn.analysis.measurement.data_sheet import estimate_noise
 from robodyn.analysis.measurement.measured import find_delay, stands_still, window_delays
 from robodyn.analysis.measurement.responses import LowPass, differentiate
-from robodyn.base import Array, known_unit, parse_unit, refuse, report_progress
+from robodyn.base import Array, known_unit, parse_unit, refuse, report_progress, same_quantity
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.files.samples.headings import Heading, number_joints, read_heading
 from robodyn.description.files.samples.reading import DataMapping, SignalMapping
@@ -244,7 +244,8 @@ class _Proposer:
         found = [k for k, h in enumerate(self.headings) if h.kind == "position" and not h.command]
         if found:
             numbered = [k for k in found if self.numbers[k] is not None]
-            return numbered or found
+            # Axes with names of their own, such as Z, have no numbers among those that do.
+            return numbered if len(numbered) >= len(self.model.places) else found
         # Without names: what others are derivatives of.
         free = [k for k in range(len(self.headings)) if self.log.moves[k]]
         return [k for k in free if k in self.derived]
@@ -571,6 +572,10 @@ class _Proposer:
             self.tell(heading, "current", what, f'factor = "{ratio:.4g} {si}/A"', signal)
             return SignalMapping(signal, heading.column, unit, sign, factor=ratio, factor_unit=f"{si}/A")
         written = _size(heading.unit) if heading.unit else None
+        if written is not None and not any(same_quantity(heading.unit, name) for name in ("N m", "N")):
+            what = f"is in {heading.unit}, with {ratio:.4g} {si} of the model's {place} to the number"
+            self.tell(heading, "size", what, f'unit = "{si}", factor = {ratio:.4g}', signal)
+            return SignalMapping(signal, heading.column, si, sign, factor=ratio)
         ratio = ratio / (written or 1.0)
         unit = heading.unit or si
         # The gain of an effort that hardly follows is hardly known.
@@ -723,8 +728,8 @@ class _Proposer:
             yield SignalMapping(targets[p], heading.column, unit, sign, -sign * shift * gear, gear=gear)
 
 
-_CLOCK = frozenset(("jitter", "gaps", "start-up", "repeated rows", "missing samples", "time", "clock", "lines", "turn",
-                    "two recordings"))  # fmt: skip
+_CLOCK = frozenset(("jitter", "gaps", "start-up", "repeated rows", "repeated times", "missing samples", "time", "clock",
+                    "lines", "turn", "two recordings"))  # fmt: skip
 _EXCHANGED = "the mapping has them exchanged"
 _OTHER = (
     "choose the scenario of this robot, correct the bodies, or write the gears of motor positions; signs and offsets "

@@ -12,7 +12,7 @@ from robodyn.base import Array, FlawList, nearest, refuse, same_quantity
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
 from robodyn.description.files.samples import DataMapping, Samples, read_mapping, read_samples
-from robodyn.description.files.samples.reading import count_turns, even_times, unwrap
+from robodyn.description.files.samples.reading import count_turns, even_times, repeats, unwrap
 from robodyn.description.laws.recorded import AT_TICK, RecordedReference, place_on_ticks
 from robodyn.description.model import Block, PrescribedMotion, Scenario
 from robodyn.description.model.description import Description
@@ -250,8 +250,7 @@ def leave_out_repeats(data: Run, equal: bool = False) -> Run:
     """
     first = np.concatenate([[True], np.diff(data.time) > 0])
     if equal:
-        same = (data.values[1:] == data.values[:-1]) | (np.isnan(data.values[1:]) & np.isnan(data.values[:-1]))
-        first[1:] |= ~same.all(axis=1)
+        first |= ~repeats(data.values)
     if first.all():
         return data
     note = f"{int((~first).sum())} rows at the time of the row before are left out"
@@ -264,7 +263,7 @@ def tidy_rows(data: Run, smooth: Sequence[str]) -> Run:
     Args:
         smooth: signals that move smoothly, by which times are judged.
     """
-    data = leave_out_repeats(data)
+    data = leave_out_repeats(data, equal=True)
     notes, time, values = list(data.warnings), data.time, data.values
     fresh = ~stale_rows(values)
     if not fresh.all():
@@ -283,7 +282,8 @@ def tidy_rows(data: Run, smooth: Sequence[str]) -> Run:
             "samples are evenly spaced, their times are not: positions are smoother at even times, which are used"
         )
     time, values = time[fresh], values[fresh]
-    return replace(data, time=time, values=values, warnings=tuple(notes), knots=None)
+    # Other numbers at the time of the row before are the next sample of an even clock, and none of another.
+    return leave_out_repeats(replace(data, time=time, values=values, warnings=tuple(notes), knots=None))
 
 
 def describe_fixed(scenario: Scenario, data: Run) -> list[str]:

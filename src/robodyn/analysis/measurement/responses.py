@@ -133,14 +133,18 @@ def are_even(time: Array, values: Array) -> bool:
 
     At the right times samples are near the cubic through their neighbours; judged where steps are off.
     """
-    off = np.abs(np.diff(time) / np.median(np.diff(time)) - 1) > UNEVEN
+    usual = float(np.median(np.diff(time)))
+    if not usual > 0:
+        return False
+    off = np.abs(np.diff(time) / usual - 1) > UNEVEN
     rows = np.flatnonzero(np.convolve(off, np.ones(4), "same") > 0) + 1
     rows = rows[(rows > 2) & (rows < time.size - 3)]
     if rows.size < 5:
         return False
     ticks, ratios = even_times(time), []
     for column in values.T:
-        rough = [np.nanmedian(np.abs(column[rows] - _from_neighbours(t, column, rows))) for t in (time, ticks)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rough = [np.nanmedian(np.abs(column[rows] - _from_neighbours(t, column, rows))) for t in (time, ticks)]
         ratios += [rough[1] / rough[0]] if min(rough) > 0 else []
     return bool(ratios and np.median(ratios) < SMOOTHER)
 

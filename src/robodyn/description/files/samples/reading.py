@@ -267,7 +267,7 @@ def read_time(columns: FileColumns, mapping: DataMapping, flaws: FlawList) -> tu
     time, name = _find_times(columns, mapping, flaws)
     if time is None:
         return columns, np.zeros(0)
-    columns, time = _rising(columns, time, name, mapping.text.drop_bad_rows, flaws)
+    columns, time = _rising(columns, time, name, mapping, flaws)
     if not time.size or flaws.found:
         return columns, time
     since = time - time[0]
@@ -310,14 +310,19 @@ def _find_times(columns: FileColumns, mapping: DataMapping, flaws: FlawList) -> 
     return time * unit.factor, name
 
 
-def _rising(columns: FileColumns, time: Array, name: str, drop: bool, flaws: FlawList) -> tuple[FileColumns, Array]:
+def _rising(
+    columns: FileColumns, time: Array, name: str, mapping: DataMapping, flaws: FlawList
+) -> tuple[FileColumns, Array]:
     """Rows whose time is not before an earlier one (equal ones are a jump); others are flaws, or left out if wished."""
     present = np.isfinite(time)
     latest = np.maximum.accumulate(np.where(present, time, -np.inf))
     good = present & np.concatenate([[True], time[1:] >= latest[:-1]])
+    drop = mapping.text.drop_bad_rows
     if drop:
-        # Two rows of a log at one time are one row written twice.
-        good &= np.concatenate([[True], time[1:] > latest[:-1]])
+        # Two rows at one time are one row written twice; of an even clock, other numbers are the next sample.
+        others = [y for column, y in columns.values.items() if column != name]
+        again = repeats(np.column_stack(others)) if mapping.time.even and others else np.ones(time.size, bool)
+        good &= np.concatenate([[True], time[1:] > latest[:-1]]) | ~again
     if good.all():
         return columns, time
     if drop:
@@ -333,10 +338,18 @@ def _rising(columns: FileColumns, time: Array, name: str, drop: bool, flaws: Fla
     return columns, time
 
 
+def repeats(values: Array) -> np.ndarray:
+    """Rows (n, columns) with the same numbers as the row before; two that are missing are the same."""
+    same = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
+    return np.concatenate([[False], same.all(axis=1)])
+
+
 LATE = 1.4
 """Step, by the usual one, behind which rows may be missing; a whole one more than usual is a gap."""
 LOOK = np.arange(5)
 """Rows on both sides of a long step by which one tells whether the clock catches up."""
+WIDE, RECOUNTED, RECOUNTS = 25, 0.7, 20
+"""Rows on both sides by which missing ones are counted again, steps that are worth it, and how often."""
 
 
 def even_times(time: Array) -> Array:
@@ -359,6 +372,22 @@ def even_times(time: Array) -> Array:
         missing[long] = np.maximum(np.round(late / usual), 0.0)
     ticks = np.concatenate([[0.0], np.cumsum(1 + missing)])
     period, start = np.polyfit(ticks, time, 1)
+    # Many rows before and behind tell better than a few whether one more was missing, or one less.
+    for _ in range(RECOUNTS if long.size else 0):
+        late = np.pad(time - start - period * ticks, WIDE, mode="edge")
+        rows = np.lib.stride_tricks.sliding_window_view(late, WIDE)
+        more = (np.median(rows[long + WIDE + 1], axis=1) - np.median(rows[long + 1], axis=1)) / period
+        more[missing[long] + np.round(more) < 0] = 0.0
+        recounted = np.abs(more) > RECOUNTED
+        for k in np.flatnonzero(recounted)[np.argsort(-np.abs(more[recounted]), kind="stable")].tolist():
+            # Others nearby see the same rows late.
+            if recounted[k]:
+                recounted &= (np.abs(long - long[k]) > WIDE) | (np.arange(long.size) == k)
+        if not recounted.any():
+            break
+        missing[long] += np.where(recounted, np.round(more), 0.0)
+        ticks = np.concatenate([[0.0], np.cumsum(1 + missing)])
+        period, start = np.polyfit(ticks, time, 1)
     return start + period * ticks
 
 
