@@ -683,6 +683,13 @@ def show_designs(designs: ControllerDesigns) -> Display:
                 continue
             rows = [(f"    {name}", *row) for name, row in zip(one.states, gains.tolist(), strict=True)]
             parts.append(Table((f"  {what}", *[""] * gains.shape[1]), rows, ".6g"))
-            shown = ["-inf" if x is None else f"{x:.4g}{y:+.4g}j" if y else f"{x:.4g}" for x, y in poles]
-            parts.append(f"    poles [1/s]: {', '.join(shown)}")
+            parts.append(f"    poles [1/s]: {', '.join(_describe_pole(pole) for pole in poles)}")
     return Display("State controllers", parts)
+
+
+def _describe_pole(pole: Sequence[float | None]) -> str:
+    """A pole of a sampled design in continuous time; what is gone after one sample has none."""
+    real, imaginary = pole
+    if real is None:
+        return "-inf"
+    return f"{real:.4g}{imaginary:+.4g}j" if imaginary else f"{real:.4g}"

@@ -244,9 +244,9 @@ class _Outside:
             work = work + (pushed if load.times is None else self.read(load.times) * pushed)
         for interface in (i for i in self.machine.interfaces if i.point is not None):
             rows = dict(zip(interface.row_names, interface.names("force"), strict=True))
-            force, torque = (
-                to_column(self.read(rows[row]) if row in rows else ca.SX(0) for row in axes) for axes in (XYZ, ROTATION)
-            )
+            # Rows that the interface does not have carry nothing.
+            given = {row: self.read(signal) for row, signal in rows.items()}
+            force, torque = (to_column(given.get(row, ca.SX(0)) for row in axes) for axes in (XYZ, ROTATION))
             point = str(interface.point)
             work = work + ca.dot(force, self.moved.point_position(point))
             if interface.rotates:

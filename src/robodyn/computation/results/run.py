@@ -126,9 +126,10 @@ class Run(Displayed):
         for pattern in find_unmatched(patterns, self.names):
             raise KeyError(self._unknown(pattern))
         columns = [k for k, name in enumerate(self.names) if fits(name, patterns)]
-        names = {self.names[k] for k in columns}
+        infos = [self.infos[k] for k in columns]
         # A rate that is not kept is no rate to interpolate by.
-        infos = [info if info.rate in names else replace(info, rate=None) for info in (self.infos[k] for k in columns)]
+        names = {info.name for info in infos}
+        infos = [info if info.rate in names else replace(info, rate=None) for info in infos]
         probes = self.probes
         if probes is not None:
             probes = Probes(probes.time, probes.values[:, columns], probes.errors[:, columns])

@@ -254,7 +254,7 @@ def match_signals(runs: Sequence[Run], patterns: Sequence[str]) -> list[str]:
 
 
 def _outcome(outcome: Outcome) -> Plain:
-    state = "ok" if outcome.ok else "suspect" if outcome.suspect else "cut short" if outcome.cut_short else "failed"
+    state = next(word for word in ("ok", "suspect", "cut_short", "failed") if getattr(outcome, word)).replace("_", " ")
     return {
         "kind": outcome.kind.name.lower().replace("_", " "),
         "state": state,

@@ -8,6 +8,7 @@ check is an identity, a closed form, a convergence or a second program, of this 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -168,12 +169,13 @@ def above(
 
 def count_verdicts(figures: Iterable[PublishedValue]) -> dict[Kind, dict[str, int]]:
     """How many figures of each kind have which verdict; only those that occur."""
-    figures = list(figures)
-    return {
-        kind: {word: count for word in words.values() if (count := sum(f.verdict == word for f in of_kind))}
-        for kind, words in VERDICTS.items()
-        if (of_kind := [f for f in figures if f.kind is kind])
-    }
+    occurring = Counter((figure.kind, figure.verdict) for figure in figures)
+    counts: dict[Kind, dict[str, int]] = {}
+    for kind, words in VERDICTS.items():
+        for word in words.values():
+            if occurring[kind, word]:
+                counts.setdefault(kind, {})[word] = occurring[kind, word]
+    return counts
 
 
 def describe_counts(figures: Iterable[PublishedValue]) -> list[str]:

@@ -220,12 +220,13 @@ def stack(*parts: Mobility) -> Mobility:
     """Rows of several kinds together."""
     if len(parts) == 1:
         return parts[0]
-    S = ca.vertcat(*(ca.horzcat(*(p.S if p is o else p.rows @ o.columns for o in parts)) for p in parts))
+    # How the rows of one kind move under the forces of another: its own S on the diagonal, rows M^-1 columns beside it.
+    blocks = [[part.S if part is other else part.rows @ other.columns for other in parts] for part in parts]
     begins = accumulate([0, *(part.compliance.numel() for part in parts)])
     leaning = tuple(begin + i for begin, part in zip(begins, parts, strict=False) for i in part.leaning)
     columns = [(part.rows, part.columns.T, part.compliance) for part in parts]
     rows, columns_T, compliance = (ca.vertcat(*column) for column in zip(*columns, strict=True))
-    return Mobility(rows, columns_T.T, S, compliance, leaning)
+    return Mobility(rows, columns_T.T, ca.blockcat(blocks), compliance, leaning)
 
 
 def slack_of(b: ca.SX, allowed: ca.SX, least: float = NO_FORCE) -> ca.SX:
