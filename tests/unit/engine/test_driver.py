@@ -120,6 +120,24 @@ def test_wall_time_and_step_limits_end_a_run():
     assert run(Solver("rk4", step=0.01, max_steps=None)).status is Status.FINISHED
 
 
+def test_steps_that_are_rejected_count_against_the_limit():
+    def jump(t, x, d, m, p, out):
+        out[0] = 1e3 if t[0] > 0.5 else 0.0
+
+    def counted(limit):
+        problem, empty = make_problem(kernel(jump), 1), np.zeros(0)
+        solver = Solver("dopri5", max_steps=limit)
+        return integrate(problem, solver, 0.0, 1.0, np.zeros(1), empty, empty, EngineRecording())
+
+    free = counted(None).counters
+    assert free.rejected > 1
+    assert counted(free.steps + free.rejected).status is Status.FINISHED
+    for limit in range(20, free.steps + free.rejected, 5):
+        limited = counted(limit)
+        assert limited.status is Status.STEP_LIMIT
+        assert limited.counters.steps + limited.counters.rejected == limit
+
+
 def test_long_delays_with_many_steps_grow_the_history():
     problem = everything().replaced(delay_times=np.array([3.0]), task_period=np.array([1]))
     result = integrate(

@@ -339,3 +339,36 @@ def test_many_actions_in_little_time_are_chattering_whenever_the_run_began(times
     assert done.status is status
     assert done.m[0] == times
     assert done.offender == (0 if status is Status.CHATTERING else -1)
+
+
+def test_the_side_on_which_a_guard_is_stands_in_its_memory():
+    """One is passed at 1.5 s, one never; a third notes nothing."""
+
+    def move(t, x, d, m, p, out):
+        out[0] = 1.0
+
+    def guards(t, x, d, m, p, out):
+        out[0], out[1], out[2] = x[0] - 1.5, x[0] - 5.0, x[0] - 1.0
+
+    def slopes(t, x, d, m, p, out):
+        out[0] = out[1] = out[2] = 1.0
+
+    def stay(t, x, d, m, p, out):
+        out[0] = x[0]
+        for k in range(3):
+            out[1 + k] = m[k]
+
+    problem = make_problem(
+        kernel(move),
+        1,
+        n_m=3,
+        n_guards=3,
+        guards=kernel(guards),
+        guard_rates=kernel(slopes),
+        guard_side=np.array([3, 1, 0]),
+        guard_action=np.array([kernel(stay)] * 3),
+    )
+    for end, side in ((1.2, -1.0), (2.0, 1.0)):
+        memory = np.array([0.0, 7.0, 0.0])
+        done = integrate(problem, Solver("dopri5"), 0.0, end, np.zeros(1), memory, np.zeros(0), EngineRecording())
+        assert done.m.tolist() == [-1.0, 7.0, side]

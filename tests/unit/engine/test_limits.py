@@ -91,3 +91,40 @@ def test_rows_beside_a_limit_that_is_met_are_knots():
     met = np.array([np.arcsin(0.5), np.pi - np.arcsin(0.25), 2 * np.pi - np.arcsin(0.25)])
     beside = sorted(int(k) for row in np.floor(100 * met) for k in (row, row + 1))
     assert np.flatnonzero(result.knots).tolist() == [0, *beside]
+
+
+@pytest.mark.parametrize("changed", ["state", "memory"])
+def test_an_event_that_leads_beyond_a_limit_ends_at_it(changed):
+    """x rises to 0.4 at 0.4 s: there an action makes it 2, or lowers its limit to 0.1."""
+
+    def rise(t, x, d, m, p, out):
+        out[0] = 1.0 if x[0] < m[0] else 0.0
+
+    def at_memory(t, x, d, m, p, out):
+        out[0], out[1] = -1.0, m[0]
+
+    def guard(t, x, d, m, p, out):
+        out[0] = t[0] - 0.4
+
+    def act(t, x, d, m, p, out):
+        out[0], out[1] = (2.0, m[0]) if changed == "state" else (x[0], 0.1)
+
+    problem = make_problem(
+        kernel(rise),
+        1,
+        n_m=1,
+        n_limited=1,
+        limits=kernel(at_memory),
+        limited=np.array([0]),
+        n_guards=1,
+        guards=kernel(guard),
+        guard_rates=kernel(lambda t, x, d, m, p, out: out.__setitem__(0, 1.0)),
+        guard_action=np.array([kernel(act)]),
+    )
+    solver = any_solver("dopri5", rtol=1e-8, atol=1e-8)
+    result = integrate(problem, solver, 0.0, 1.0, np.zeros(1), np.array([0.5]), EMPTY, EngineRecording())
+    limit = 0.5 if changed == "state" else 0.1
+    after = result.y[result.time > 0.4 + 1e-9, 0]
+    assert after.tolist() == [limit] * len(after)
+    # The row right after the event too.
+    assert result.y[np.flatnonzero(np.diff(result.time) == 0) + 1, 0].tolist() == [limit]

@@ -273,7 +273,7 @@ def rest_of(n):
     return zeros
 
 
-JUMP, KINK, STAIR, TABLE = range(4)
+JUMP, KINK, STAIR, TABLE, UNBOUNDED = range(5)
 
 
 class Switched:
@@ -516,3 +516,32 @@ def test_what_is_undecided_takes_no_proof_from_guards():
     assert [t for t, _ in done.events] == pytest.approx([1.4999, 1.5001], abs=1e-9)
     assert done.proof.undecided == done.counters.steps
     assert done.proof.first_undecided == 1
+
+
+def test_a_guard_that_nothing_bounds_fires_beside_one_that_is_proven():
+    """Its bounds are those of a constant, as native code has them for expressions that are too long."""
+
+    def move(t, x, d, m, p, out):
+        out[0] = 1.0
+
+    def guards(t, x, d, m, p, out):
+        out[0], out[1] = 1.5 - x[0], x[0] + 5.0
+
+    def slopes(t, x, d, m, p, out):
+        out[0], out[1] = -1.0, 1.0
+
+    def enclosures(t, box, d, m, p, out):
+        out[0], out[1], out[2], out[3] = 1.0, box[1] + 5.0, 0.0, box[3]
+
+    kernels = {"guards": guards, "guard_rates": slopes, "enclosures": enclosures, "drifts": rest_of(4)}
+    problem = make_problem(
+        kernel(move),
+        1,
+        n_guards=2,
+        condition_kind=np.array([UNBOUNDED, 0]),
+        entries=np.arange(2),
+        bounds_work=10,
+        **{name: kernel(function) for name, function in kernels.items()},
+    )
+    done = integrate(problem, Solver("dopri5"), 0.0, END, np.zeros(1), EMPTY, EMPTY, EngineRecording())
+    assert [t for t, _ in done.events] == pytest.approx([1.5], abs=1e-9)
