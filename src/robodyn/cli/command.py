@@ -32,7 +32,7 @@ from typing import Annotated, Any
 
 import typer
 
-from robodyn.base import WaitingLine, evaluate, schema_of
+from robodyn.base import WaitingLine, evaluate, schema_of, write_file
 from robodyn.presentation.reporting.displays import Display, display, shows, to_text, write_display, write_picture
 
 from .application import app, fail, messages, output, print_json
@@ -265,6 +265,13 @@ def writing(option: str, extra: str = "") -> Iterator[None]:
             yield
     except OSError as error:
         raise fail(f"{option or error.filename or 'the file'}: cannot be written: {error.strerror}") from error
+
+
+def save_text(option: str, path: Path, text: str, what: str = "") -> None:
+    """Write a text into the file that an option names, and say so."""
+    with writing(f"{option} {path}"):
+        write_file(path, text)
+    messages.print(f"{what}: {path}" if what else str(path))
 
 
 @contextmanager

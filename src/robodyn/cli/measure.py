@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from robodyn import analysis
-from robodyn.base import Flaw, ModelError, WaitingLine, write_file
+from robodyn.base import Flaw, ModelError, WaitingLine
 from robodyn.presentation.reporting.displays import write_display
 
 from .application import INTERRUPTED, fail, messages
-from .command import Paths, Texts, command, drawing, refuse_ending, writing
+from .command import Paths, Texts, command, drawing, refuse_ending, save_text, writing
 from .targets import (
     load_single,
     read_bounds,
@@ -66,8 +66,7 @@ def data(
     if proposal is not None:
         known = proposal.mapping
     elif template is not None:
-        write_file(template, template_text(file, known))
-        messages.print(f"mapping to fill in: {template}")
+        save_text("--template", template, template_text(file, known), "mapping to fill in")
         return None
     if rate is not None or out is not None or align is not None:
         runs = [analysis.read_measured(file, known)]
@@ -90,9 +89,7 @@ def data(
 def _propose(scenario: str, file: Path, known: DataMapping | None, template: Path | None) -> analysis.MappingProposal:
     proposal = analysis.propose_mapping(load_single(scenario), file, known)
     if template is not None:
-        with writing(f"--template {template}"):
-            write_file(template, proposal.text)
-        messages.print(f"mapping: {template}")
+        save_text("--template", template, proposal.text, "mapping")
     return proposal
 
 
@@ -166,9 +163,7 @@ def _write_motion(excitation: analysis.Excitation, out: Path) -> None:
         text = "\n".join([",".join(names), *(",".join(f"{value:.9g}" for value in row) for row in rows)])
     else:
         text = "\n".join(_block(axis, excitation.frequency) for axis in excitation.axes)
-    with writing(f"--out {out}"):
-        write_file(out, text + "\n")
-    messages.print(f"{out}")
+    save_text("--out", out, text + "\n")
 
 
 def _block(axis: analysis.AxisSeries | analysis.AxisSpline, frequency: float) -> str:
@@ -250,9 +245,8 @@ def _write_offsets(
     known = own_mapping(names, read_mapping(mapping) if mapping else None)
     head = ["Columns with the offsets that `robodyn identify` found in their efforts."]
     remarks = {name: [f"offset by identification: {value:.6g} in SI"] for name, value in identification.offsets.items()}
-    with writing(f"--map-out {out}"):
-        write_file(out, mapping_text(with_offsets(known, identification.offsets), head, remarks))
-    messages.print(f"mapping: {out}")
+    text = mapping_text(with_offsets(known, identification.offsets), head, remarks)
+    save_text("--map-out", out, text, "mapping")
 
 
 @command("fit", plot="Draw measured and simulated signals into this file.")
@@ -462,21 +456,15 @@ def calibrate(
         if out is not None:
             heads = [f"{joint} [{unit}]" for joint, unit in zip(chosen.joints, chosen.units, strict=True)]
             rows = [",".join(f"{value:.9g}" for value in row) for row in chosen.q]
-            with writing(f"--out {out}"):
-                write_file(out, "\n".join([",".join(heads), *rows]) + "\n")
-            messages.print(f"{out}")
+            save_text("--out", out, "\n".join([",".join(heads), *rows]) + "\n")
         return chosen
     if not poses:
         raise fail("no poses given; --plan 30 --out poses.csv plans poses to measure")
     calibration = analysis.calibrate(what, poses, point, elastic=elastic, frame=frame, held_out=held_out, seed=seed)
     if out is not None:
         included = Path(os.path.relpath(scenario, out.parent)).as_posix() if scenario.endswith(".toml") else None
-        with writing(f"--out {out}"):
-            write_file(out, change_text(what, calibration.apply(what), included))
-        messages.print(f"calibrated robot: {out}")
+        save_text("--out", out, change_text(what, calibration.apply(what), included), "calibrated robot")
     if urdf is not None:
         copy = urdf.with_name(f"{urdf.stem}-calibrated.urdf")
-        with writing(f"--urdf {copy}"):
-            write_file(copy, write_origins(urdf, calibration.origins(what)))
-        messages.print(f"calibrated robot: {copy}")
+        save_text("--urdf", copy, write_origins(urdf, calibration.origins(what)), "calibrated robot")
     return calibration

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from robodyn import analysis
-from robodyn.base import Flaw, FlawList, ModelError, UnitError, nearest, refuse, write_file
+from robodyn.base import Flaw, FlawList, ModelError, UnitError, nearest, refuse
 
 from .application import fail, messages
-from .command import tell_notes, writing
+from .command import save_text, tell_notes
 
 if TYPE_CHECKING:
     from robodyn.computation.assembly import System
@@ -256,6 +256,4 @@ def write_numbers(
         except ModelError as error:
             messages.print(f"robodyn: {error}; only the new numbers are written")
             text = patch_text(what, values)
-    with writing(f"--out {out}"):
-        write_file(out, head + text)
-    messages.print(f"new numbers: {out}")
+    save_text("--out", out, head + text, "new numbers")
