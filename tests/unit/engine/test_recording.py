@@ -142,3 +142,48 @@ def test_waves_between_rows_count_alike_whether_odd_or_even():
     # 25 rtol of the size 1, and of 2 % of the largest of its unit; of higher degrees five points see the third or none.
     for degree in (3, 4):
         assert smallest_wave_cut(degree) == pytest.approx(1.02 * 25e-6, rel=1e-3)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "rk4"])
+@pytest.mark.parametrize("place", [0, 7, 8, 10])
+def test_what_is_watched_is_seen_between_rows(place, method):
+    """Of eleven quantities one is positive for a while between two rows: -cos t - 0.9, around pi.
+
+    Another one is not watched within steps, but in rows alone.
+    """
+    count, level = 11, 0.9
+
+    def within(t, x, d, m, p, out):
+        for k in range(count):
+            out[k] = -x[0] - level if k == place else -1.0
+
+    def outputs(t, x, d, m, p, out):
+        out[0], out[1], out[2] = x[0], x[1], -x[0]
+        for k in range(count):
+            out[3 + k] = -x[0] - level if k == place else -1.0
+
+    problem = make_problem(
+        kernel(oscillate),
+        2,
+        outputs=kernel(outputs),
+        n_y=2,
+        n_watched=count + 1,
+        within=kernel(within),
+        n_within=count,
+    )
+    ends = np.array([0.0, 6.0])
+    hasty, watching = (
+        run(problem, EngineRecording("times", times=ends, watch_steps=watch), method, 6.0) for watch in (False, True)
+    )
+    assert np.isnan(hasty.extremes[1:, 5]).all()
+    _, smallest, _, largest, at, since = watching.extremes[1 + place]
+    assert largest == pytest.approx(1.0 - level, rel=2e-3)
+    assert at == pytest.approx(np.pi, abs=0.1)
+    assert np.pi - np.arccos(level) <= since < np.pi
+    assert smallest == -1.0 - level
+    others = np.delete(watching.extremes[1:], place, axis=0)
+    assert others[:, [1, 3]].tolist() == [[-1.0, -1.0]] * (count - 1)
+    assert np.isnan(others[:, 5]).all()
+    # It is -1 and -cos 6 in both rows, and 1 between them.
+    np.testing.assert_allclose(watching.extremes[0, [1, 3]], [-1.0, -np.cos(6.0)], rtol=1e-6)
+    np.testing.assert_array_equal(hasty.y, watching.y)
