@@ -140,7 +140,7 @@ class Budget(Displayed):
 
     @property
     def sum(self) -> Array:
-        """Of all parts, (k, n_times)."""
+        """The sum of all parts, (k, n_times)."""
         return self.values.sum(axis=1)
 
     @property

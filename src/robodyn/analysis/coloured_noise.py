@@ -76,20 +76,20 @@ class Spread:
 
     @property
     def half_widths(self) -> Array:
-        """Of 95 % intervals."""
+        """Half the widths of 95 % intervals."""
         from scipy.special import stdtrit
 
         return np.asarray(self.deviations * stdtrit(self.freedom, 0.975))
 
     @property
     def correlation(self) -> Array:
-        """Of the estimates; one that cannot move is correlated with nothing."""
+        """The correlation of the estimates; one that cannot move is correlated with nothing."""
         sizes = np.where(self.deviations > 0, self.deviations, 1.0)
         return np.asarray(self.covariance / np.outer(sizes, sizes))
 
 
 def find_spread(parts: Sequence[ResidualRows], along: Array) -> Spread:
-    """Of the numbers `along @ y`, y the least-squares coefficients of X; along has a row for each number."""
+    """The spread of the numbers `along @ y`, y the least-squares coefficients of X; along has a row for each number."""
     if not along.size:
         return Spread(np.zeros((len(along),) * 2), np.full(len(along), np.inf), np.inf)
     # Slopes made orthonormal: estimates are sums of noise along them, `ways` leads back to the numbers.

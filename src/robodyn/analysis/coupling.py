@@ -158,7 +158,8 @@ class MacroSteps:
         return np.column_stack(columns)
 
     def growth(self, step: float) -> float:
-        """Of the disturbance that grows most in a macro step [s], a multiple of the sample times of all units."""
+        """The growth of the disturbance that grows most in a macro step [s], a multiple of the sample times of all
+        units."""
         # Between macro steps that end at different times after a sample, no map is like the one before.
         flaws = FlawList()
         for name, unit in self.units.items():

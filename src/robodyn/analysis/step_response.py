@@ -162,7 +162,7 @@ def _sharpen(signal: Signal, at: float, start: float, height: float, peak: Peak)
 
 
 def _drop_ripples(found: list[Peak], time: Array, shares: Array) -> tuple[Peak, ...]:
-    """Of maxima with no fall between them the highest, the earliest of equal ones; none that nothing falls from."""
+    """The highest of maxima with no fall between them, the earliest of equal ones; none that nothing falls from."""
     peaks: list[Peak] = []
     for peak in found:
         if not peaks or _lowest(time, shares, peaks[-1].time, peak.time) < peaks[-1].share - LEAST_FALL:

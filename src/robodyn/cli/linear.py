@@ -99,7 +99,7 @@ class PolesZeros:
 
     @property
     def reduced_poles(self) -> Roots:
-        """Of the truncated model."""
+        """The poles of the truncated model."""
         return self.reduced.model.poles().tolist()
 
 
@@ -249,7 +249,7 @@ class LoopCurves:
 
     @property
     def closed(self) -> analysis.FrequencyResponse:
-        """Of the answer to the target."""
+        """The response of the answer to the target."""
         return self.figures.closed
 
 
@@ -453,7 +453,7 @@ class StepFigures:
 
     @property
     def values(self) -> np.ndarray:
-        """Of the signal."""
+        """The values of the signal."""
         return self.response.values
 
 
@@ -553,7 +553,8 @@ def _answer_of_model(
 
 
 def _measure_step(name: str, response: analysis.TimeResponse, when: float | None, within: float) -> StepFigures:
-    """Of a linear model from rest, levels are known; of a run they are its values at the step and at its end."""
+    """Measure a step: a linear model from rest has known levels; those of a run are its values at the step and at
+    its end."""
 
     if when is None and not abs(response.settled) > 0:
         # It goes back to where it was, or nowhere: that is no step of it.

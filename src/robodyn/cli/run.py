@@ -75,7 +75,7 @@ class KeptRun:
 
     @property
     def warnings(self) -> list[str]:
-        """Of the run, and of its loops."""
+        """The warnings of the run, and of its loops."""
         return [*self.run.warnings, *self.unstable]
 
 
@@ -442,12 +442,12 @@ class KeptCosimulation:
 
     @property
     def certificates(self) -> dict[str, Certificate]:
-        """Of each subsystem, and of the coupling."""
+        """The certificates of each subsystem, and of the coupling."""
         return {name: run.certificate for name, run in (*self.run.runs.items(), ("coupling", self.run.coupling))}
 
     @property
     def errors(self) -> dict[str, UnitErrors] | None:
-        """Of each subsystem; None where nothing was simulated again."""
+        """The errors of each subsystem; None where nothing was simulated again."""
         if not any(run.errors for run in self.run.runs.values()):
             return None
         return {name: UnitErrors(run) for name, run in self.run.runs.items()}

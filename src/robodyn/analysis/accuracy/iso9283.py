@@ -189,7 +189,7 @@ class PoseFigures:
 
 
 def measure_pose(attained: Array, commanded: Array) -> PoseFigures:
-    """Of attained positions (n, 3), n at least 2, in one commanded position (3,)."""
+    """The accuracy and repeatability of attained positions (n, 3), n at least 2, in one commanded position (3,)."""
     middle = attained.mean(axis=0)
     distances = np.linalg.norm(attained - middle, axis=1)
     offset = middle - commanded
@@ -232,7 +232,7 @@ class PathFigures:
 
 
 def measure_path(deviations: Array) -> PathFigures:
-    """Of deviations in the planes perpendicular to the path, (n cycles, m places, 2)."""
+    """The path accuracy by deviations in the planes perpendicular to the path, (n cycles, m places, 2)."""
     middle = deviations.mean(axis=0)
     distances = np.linalg.norm(deviations - middle, axis=2)
     spreads = distances.mean(axis=0) + 3 * distances.std(axis=0, ddof=1)
@@ -251,7 +251,7 @@ class VelocityFigures:
 
 
 def measure_velocity(speeds: Array, commanded: float) -> VelocityFigures:
-    """Of speeds along the path where it is commanded to be constant, (n cycles, m places)."""
+    """The velocity accuracy by speeds along the path where it is commanded to be constant, (n cycles, m places)."""
     means = speeds.mean(axis=1)
     accuracy = (means.mean() - commanded) / commanded
     fluctuation = np.ptp(speeds, axis=1).max()
@@ -267,7 +267,7 @@ class CornerFigures:
 
 
 def measure_corner(tracks: Array, corner: Array, before: Array, after: Array) -> CornerFigures:
-    """Of tracks near a corner, (n, m, 3), and the directions of the path before and behind it.
+    """The corner figures of tracks near a corner, (n, m, 3), and the directions of the path before and behind it.
 
     Overshoot is the largest distance from the line behind the corner on its outer side, where the path before points.
     """
@@ -297,7 +297,7 @@ class SettlingFigures:
 
 
 def measure_settling(time: Array, distances: Array, band: float) -> SettlingFigures:
-    """Of distances from the attained pose while coming to rest, (n, m).
+    """The settling figures by distances from the attained pose while coming to rest, (n, m).
 
     The stabilisation time is from the first entry into the band to the last; the overshoot is the largest distance
     after the first entry of a motion that leaves the band again, else 0.

@@ -172,7 +172,7 @@ def _bounds(path: list[Block]) -> Iterator[tuple[Block, float]]:
 
 
 def _voltage(machine: Machine, inverter: Block) -> float:
-    """Of the supply: a constant, or that behind a resistance."""
+    """The voltage of the supply: a constant, or that behind a resistance."""
     name = str(inverter.inputs.get("voltage", "")).rpartition(".")[0]
     source = next((block for block in machine.blocks if block.name == name), None)
     values: Mapping[str, Any] = {} if source is None else source.parameters

@@ -277,7 +277,8 @@ DERATING, SUPPLY, SUPPLY_TIME = 0.2, "supply", 1e-3
 
 @dataclass(frozen=True)
 class Gains:
-    """Of a cascade: position [1/s], proportional [N m s/rad or N s/m] and integral [N m/rad or N/m] of the velocity."""
+    """The gains of a cascade: position [1/s], proportional [N m s/rad or N s/m] and integral [N m/rad or N/m] of the
+    velocity."""
 
     position: float
     proportional: float
@@ -314,7 +315,7 @@ class DriveAxis:
 
     @property
     def resolution(self) -> float:
-        """Of the encoder, in joint units: a count over the ratio."""
+        """The resolution of the encoder, in joint units: a count over the ratio."""
         return 2 * math.pi / (self.sized["counts"] * self.sized["ratio"])
 
     @property
@@ -445,7 +446,7 @@ class DriveAxis:
 
     @property
     def supply_voltage(self) -> str | float:
-        """Of its inverter: a number, or the signal of a supply that sags."""
+        """The voltage of its inverter: a number, or the signal of a supply that sags."""
         return f"{SUPPLY}.voltage" if self.sized.get("supply_resistance") else self.sized["voltage"]
 
     def _heat(self, torque: str) -> Iterator[Block]:

@@ -36,7 +36,7 @@ class InverseDynamics:
         self.columns = [[name, *([drives[name]] if name in drives else [])] for name in joints]
 
     def __call__(self, position: Array, velocity: Array, acceleration: Array) -> Array:
-        """Of the moving joints, (n,) each."""
+        """The efforts of the moving joints, (n,) each."""
         dynamics = self.dynamics
         q, v, a = self.rest.copy(), np.zeros(len(dynamics.velocities)), np.zeros(len(dynamics.velocities))
         for j, names in enumerate(self.columns):

@@ -308,7 +308,7 @@ NAME = "computed_torque"
 
 @dataclass(frozen=True)
 class ErrorDynamics:
-    """Of every axis: stiffness kp [1/s^2] and damping kd [1/s]."""
+    """The error dynamics of every axis: stiffness kp [1/s^2] and damping kd [1/s]."""
 
     stiffness: float
     damping: float

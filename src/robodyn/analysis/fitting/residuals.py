@@ -206,7 +206,7 @@ class Residuals:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all signals."""
+        """The names of all signals."""
         return tuple(dict.fromkeys(name for part in self.parts for name in part.data.names))
 
     @property

@@ -331,7 +331,8 @@ def _describe_slopes(variation: Variation) -> str:
 def _find_spread(
     residuals: Residuals, space: SearchSpace, z: Array, r: Array, J: Array, noise_given: bool
 ) -> tuple[Spread, str]:
-    """Of the scaled parameters, along the directions in which they can move, and why they are not 95 % intervals."""
+    """The spread of the scaled parameters, along the directions in which they can move, and why they are not 95 %
+    intervals."""
     along = space.tangent(z)
     parts = residuals.split(r, J @ along)
     spread = find_spread(parts, along)

@@ -234,7 +234,7 @@ class CholeskyChart:
         return np.array([tensor[places[key]] for key in self.free.keys])
 
     def coordinates(self, x: Array) -> Array:
-        """Of the entries, or of a body a little thicker where they are at the limit."""
+        """The coordinates of the entries, or of a body a little thicker where they are at the limit."""
         S = self.free.second_moments(x)
         thicker = INSIDE * max(float(np.trace(S)), 1e-9) - float(np.linalg.eigvalsh(S)[0])
         L = np.linalg.cholesky(S + max(thicker, 0.0) * np.eye(3))

@@ -303,7 +303,7 @@ class ExcitationProblem:
         return len(self.regressor.joints)
 
     def coefficients(self, y: Array) -> Array:
-        """Of all joints, (coefficients, n)."""
+        """The coefficients of all joints, (coefficients, n)."""
         return self.family.free @ y.reshape(-1, self.n)
 
     def motion(self, y: Array, basis: Motion) -> Motion:

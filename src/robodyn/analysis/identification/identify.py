@@ -140,7 +140,7 @@ class Identification:
 
 
 def interval_heading(doubt: str) -> str:
-    """Of a column of intervals."""
+    """The heading of a column of intervals."""
     return "interval by noise alone" if doubt else "95 % interval"
 
 

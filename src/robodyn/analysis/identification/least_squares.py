@@ -59,7 +59,7 @@ class Estimate:
 
     @cached_property
     def spread(self) -> Spread:
-        """Of beta."""
+        """The standard deviations of beta."""
         return find_spread(self.parts, self.known)
 
     @property

@@ -94,7 +94,7 @@ class DrivenPlaces:
         return compile_kernels({"needed": tau}, None).kernels["needed"]
 
     def forces(self, q: Array, v: Array, a: Array) -> Array:
-        """Of the places, (n_rows, n)."""
+        """The forces of the places, (n_rows, n)."""
         (tau,) = self._kernel.call_rows(np.hstack([self.regressor.complete(q), v, a]))
         return np.asarray(tau @ np.linalg.pinv(self.A))
 
@@ -191,7 +191,7 @@ class Explained:
         return found
 
     def correlations(self) -> Array:
-        """Of each place's effort with the model's beside friction, 0 where it has none."""
+        """The correlation of each place's effort with the model's beside friction, 0 where it has none."""
         rows = np.flatnonzero(self.assigned >= 0)
         found = np.zeros(len(self.assigned))
         own = rows, self.assigned[rows]

@@ -68,7 +68,7 @@ class Effort:
 
     @property
     def signals(self) -> tuple[str, ...]:
-        """Of the data."""
+        """The signals of the data that it is read from."""
         return tuple(dict.fromkeys(name for force in self.forces for name in force.signals))
 
     def of(self, data: Run) -> Array:

@@ -187,7 +187,7 @@ def _independent(columns: Array, order: Collection[int]) -> list[int]:
 
 
 def own_parts(columns: Array, order: Collection[int], none: float, dependent: float) -> dict[int, float]:
-    """Of each column, in an order, the share that those kept before it do not give: Gram-Schmidt, done twice.
+    """The share of each column, in an order, that those kept before it do not give: Gram-Schmidt, done twice.
 
     Args:
         none: size of a column, by the largest, that is left out; dependent: share up to which one is not kept.
@@ -358,7 +358,7 @@ class Regressor:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the parameters, in the order of the columns."""
+        """The names of the parameters, in the order of the columns."""
         return tuple(parameter.name for parameter in self.parameters)
 
     @property
@@ -381,7 +381,7 @@ class Regressor:
         return self.closure.complete(q) if self.closure else q
 
     def speeds(self, q: Array, v: Array) -> Array:
-        """Of the places with friction, (n_times, n_places); nan where a position or velocity is."""
+        """The speeds of the places with friction, (n_times, n_places); nan where a position or velocity is."""
         if self.closure is None or self.rates is None:
             return np.asarray(v @ self.rubbing.T)
         found = np.full((len(v), len(self.rubbing)), np.nan)

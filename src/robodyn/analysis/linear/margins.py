@@ -201,7 +201,7 @@ def _polish(lifted: Lifted, limit: float) -> float:
 
 
 def find_stable_range(ranges: Sequence[tuple[float, float, int]]) -> tuple[float, float]:
-    """Of ranges of a gain in which nothing grows the one nearest to 1; nan where there is none."""
+    """The stable range of a gain that is nearest to 1, of those in which nothing grows; nan where there is none."""
     stable = [(low, high) for low, high, growing in ranges if not growing]
     return min(stable, key=lambda ends: max(ends[0] - 1, 1 - ends[1], 0.0), default=(float("nan"), float("nan")))
 
@@ -256,7 +256,8 @@ class EigenvalueCurves:
                 yield angle, value
 
     def _refine(self, measure: Callable[[Array], Array], angles: Array, values: Array) -> tuple[float, complex]:
-        """Of the eigenvalues between two points the one nearest to the straight line between them is on the curve."""
+        """The point of a curve between two: of the eigenvalues there the one nearest to the straight line between
+        them."""
         above, width = measure(values[0]) > 0, angles[1] - angles[0]
 
         def at(angle: float) -> float:

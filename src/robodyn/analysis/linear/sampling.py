@@ -454,7 +454,7 @@ class Lifted:
         return self.M + self.B @ inner
 
     def multipliers(self, gain: complex = 1.0) -> Array:
-        """Of a cycle with the loop closed by a gain, complex."""
+        """The multipliers of a cycle with the loop closed by a gain, complex."""
         return np.linalg.eigvals(self.close(gain))
 
     def radius(self, gain: complex = 1.0) -> float:

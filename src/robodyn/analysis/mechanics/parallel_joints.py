@@ -124,7 +124,7 @@ class ParallelJoint:
 
     @property
     def figures(self) -> dict[str, AngleFigures]:
-        """Of each angle, what the stand-in says and how far that holds."""
+        """What the stand-in says of each angle, and how far that holds."""
         made = {}
         own, ratios = self.stand_in, self.torque_ratios
         for k, angle in enumerate(self.angles):

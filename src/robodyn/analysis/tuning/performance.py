@@ -86,7 +86,8 @@ def name_gains(scales: Sequence[Scale], z: Array) -> dict[str, float]:
 
 
 def count_windows(measure: Measure, least: bool = False) -> int:
-    """Of how many windows a measure is taken: several where the worst of them, for a goal or a limit, is the whole's.
+    """The number of windows a measure is taken of: several where the worst of them, for a goal or a limit, is the
+    whole's.
 
     Args:
         least: whether the measure has a lower limit.
@@ -124,7 +125,7 @@ class Performance:
         return values if values.size else None
 
     def slopes(self, z: Array) -> Array:
-        """Of the values by z, (n_cases, n_rows, n_z); zero where a motion fails."""
+        """The slopes of the values by z, (n_cases, n_rows, n_z); zero where a motion fails."""
         return self.memo.recall("slopes", z, lambda: self._differences(z))
 
     def runs(self, z: Array) -> list[Run] | None:

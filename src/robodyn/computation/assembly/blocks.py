@@ -580,7 +580,7 @@ def _call_python(bound: BoundBlock, pipelines: Pipelines, declared: Contribution
 def spread_arguments(
     arguments: Mapping[str, Any], bindings: Bindings
 ) -> tuple[dict[str, int | None], tuple[Deferred, ...]]:
-    """Of a call in Python: the shape of each argument, and the column of all their values."""
+    """The shape of each argument of a call in Python, and the column of all their values."""
     column: list[Deferred] = []
     shapes: dict[str, int | None] = {}
     for name, value in arguments.items():

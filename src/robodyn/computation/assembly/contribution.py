@@ -183,7 +183,7 @@ class Contribution:
 
     @property
     def units(self) -> dict[str, str]:
-        """Of all signals."""
+        """The units of all signals."""
         return {name: info.unit for name, info in self.signals.items()}
 
     @property

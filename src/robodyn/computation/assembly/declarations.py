@@ -165,7 +165,7 @@ class BreakRule:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all these numbers."""
+        """The names of all these numbers."""
         entries = self.parameters.values()
         return tuple(name for entry in entries for name in (entry if isinstance(entry, tuple) else (entry,)))
 

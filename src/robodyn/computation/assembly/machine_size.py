@@ -34,7 +34,7 @@ class MachineSize:
 
 @cache
 def _find_powers(unit: str) -> tuple[Fraction | int, Fraction | int]:
-    """Of the metre and of the kilogram."""
+    """The powers of the metre and of the kilogram."""
     measure = known_unit(unit) if unit else None
     if measure is None or not measure.powers.keys() <= MECHANICAL:
         return 0, 0
@@ -43,7 +43,7 @@ def _find_powers(unit: str) -> tuple[Fraction | int, Fraction | int]:
 
 
 def size_machine(scenario: Scenario) -> MachineSize:
-    """Of what a scenario moves, as it is described."""
+    """The size of what a scenario moves, as it is described."""
     machine, mechanism = scenario.machine, scenario.machine.mechanism
     if mechanism is None:
         return MachineSize()

@@ -213,12 +213,12 @@ class Dynamics:
 
     @property
     def equations(self) -> tuple[ConstraintEquation, ...]:
-        """Of the constraints."""
+        """The equations of the constraints."""
         return self.constrained.equations if self.constrained else ()
 
     @property
     def null_forces(self) -> Mapping[str, Array]:
-        """Of each constraint force, its part in forces that move nothing."""
+        """The part of each constraint force in forces that move nothing."""
         return self.constrained.redundancy.null_forces if self.constrained else EMPTY
 
 

@@ -194,7 +194,7 @@ class Motion:
 
     @cached_property
     def angular_velocities(self) -> list[Any]:
-        """Of each link, in its own axes."""
+        """The angular velocity of each link, in its own axes."""
         return [omega for omega, _ in link_velocities(self.mechanics.tree, self.q, self.v)]
 
     @cached_property
@@ -250,13 +250,13 @@ class Motion:
 
     @property
     def scales(self) -> Array:
-        """Of each position: 1 rad, or the machine's size [m], (n_q,)."""
+        """The scale of each position: 1 rad, or the machine's size [m], (n_q,)."""
         size = self.context.size
         return np.array([size.of(unit) for freedom in self.freedoms for unit in freedom.positions.values()])
 
     @property
     def speed_scales(self) -> Array:
-        """Of each velocity, likewise, (n_v,)."""
+        """The scale of each velocity, likewise, (n_v,)."""
         size = self.context.size
         return np.array([size.of(unit) for freedom in self.freedoms for unit in freedom.velocities.values()])
 
@@ -277,7 +277,7 @@ class Motion:
         return ca.vertcat(*self.rates_of(ca.vertsplit(position)))
 
     def gradient(self, name: str) -> ca.SX:
-        """Of a joint's or coordinate's position with respect to the joints, ds/dq, (1, n_v)."""
+        """The gradient of a joint's or coordinate's position with respect to the joints, ds/dq, (1, n_v)."""
         return ca.jacobian(self.coordinate_rates[name], self.v)
 
     def joint_forces(self, forces: Mapping[str, ca.SX]) -> ca.SX:

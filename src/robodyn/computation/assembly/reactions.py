@@ -235,7 +235,7 @@ class _Outside:
         return work
 
     def _work_at_points(self) -> ca.SX:
-        """Of loads, of interfaces and of contacts."""
+        """The work of loads, of interfaces and of contacts."""
         work = ca.SX(0)
         for load in self.machine.loads:
             # A virtual displacement does not rotate the force.

@@ -140,7 +140,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class EquationsOfMotion:
-    """Of a system's mechanism; empty where it has none.
+    """The equations of motion of a system's mechanism; empty where it has none.
 
     Attributes:
         n_q, n_v: numbers of positions and velocities, which are the first states.
@@ -461,12 +461,12 @@ class System:
 
     @property
     def signal_names(self) -> tuple[str, ...]:
-        """Of all signals, in their order."""
+        """The names of all signals, in their order."""
         return tuple(info.name for info in self.signals)
 
     @cached_property
     def signal_units(self) -> dict[str, str]:
-        """Of all signals, by name."""
+        """The units of all signals, by name."""
         return {info.name: info.unit for info in self.signals}
 
     @cached_property
@@ -476,7 +476,7 @@ class System:
 
     @cached_property
     def state_names(self) -> tuple[str, ...]:
-        """Of all states, in their order."""
+        """The names of all states, in their order."""
         return tuple(state.name for state in self.states)
 
     def name_states(self, x: Array) -> dict[str, float]:
@@ -502,7 +502,7 @@ class System:
 
     @cached_property
     def described_values(self) -> Array:
-        """Of the tunable parameters."""
+        """The values of the tunable parameters as described."""
         return np.array([number.value for number in self.parameters], float)
 
     def parameter_values(self, changes: Mapping[str, float]) -> Array:

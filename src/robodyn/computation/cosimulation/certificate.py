@@ -95,7 +95,7 @@ class SideBook:
         return self.jump(right, left)
 
     def jump(self, left: Array, right: Array) -> Array:
-        """Of a force whose place jumps, by the trapezoidal rule, (n,) [J]."""
+        """The work of a force whose place jumps, by the trapezoidal rule, (n,) [J]."""
         displacement = reach(self.place(left, "acting"), self.place(right, "acting"))
         return np.sum((self.force(left) + self.force(right)) * displacement, axis=1) / 2
 

@@ -44,7 +44,7 @@ class Part(Protocol):
 
     @property
     def duration(self) -> float | None:
-        """Of its own [s], where it has one."""
+        """The duration of its own [s], where it has one."""
 
     def open(self, duration: float) -> Unit:
         """The unit that the co-simulation moves."""
@@ -65,7 +65,7 @@ class Subsystem:
 
     @property
     def duration(self) -> float:
-        """Of the scenario [s]."""
+        """The duration of the scenario [s]."""
         return self.scenario.duration
 
     def solved_otherwise(self) -> Subsystem:

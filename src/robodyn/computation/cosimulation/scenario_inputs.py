@@ -131,5 +131,5 @@ def far_states(part: Interface) -> list[str]:
 
 
 def far_turns(part: Interface) -> list[str]:
-    """Of these states the rotation."""
+    """The rotations among these states."""
     return [f"{part.name}.far_turn.{row}" for row in part.row_names[3:]]

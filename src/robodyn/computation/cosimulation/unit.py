@@ -48,7 +48,7 @@ class Unit(Protocol):
 
     @property
     def name(self) -> str:
-        """Of its own in a co-simulation."""
+        """The unit's own name in a co-simulation."""
 
     @property
     def inputs(self) -> Sequence[str]:

@@ -138,7 +138,7 @@ class Node:
         return Pose(cayley(_weigh(list(self.turn), eta)), _weigh(shifts, eta, self.position))
 
     def quaternion(self, eta: Sequence[Scalar]) -> Quaternion:
-        """Of the rotation R(theta): (1, theta / 2), of length 1."""
+        """The quaternion of the rotation R(theta): (1, theta / 2), of length 1."""
         half = 0.5 * _weigh(list(self.turn), eta)
         length = sym.sqrt(1.0 + dot(half, half))
 

@@ -272,7 +272,7 @@ def _carry_loads(tree: Tree, poses: Sequence[Pose], loads: Sequence[Load]) -> li
 def _project_loads(
     tree: Tree, columns: Columns, carried: Sequence[Load], on_modes: Sequence[Scalar], a: Sequence[Scalar]
 ) -> Vector:
-    """Of what a joint carries, S^T (n, f) is its torque; the rest is borne."""
+    """The torque of a joint by what it carries, S^T (n, f); the rest is borne."""
     # S^T of what is carried drives the joint; an armature is accelerated besides.
     tau = list(on_modes)
     for index in reversed(range(len(tree.links))):

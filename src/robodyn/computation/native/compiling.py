@@ -252,7 +252,7 @@ def improve_program(
 
 
 def _sizes(program: Program, swept: bool) -> Sizes:
-    """Of inputs and outputs; a sweep takes no seed and gives all columns."""
+    """The sizes of inputs and outputs; a sweep takes no seed and gives all columns."""
     if not swept:
         return program.in_sizes, program.out_sizes
     return program.in_sizes[:-1], (program.out_sizes[0] * program.in_sizes[-1],)

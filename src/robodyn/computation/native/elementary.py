@@ -300,7 +300,7 @@ class _Portable(Arithmetic):
         return large.equals(math.inf).choose(math.inf, large * size)
 
     def _proportion(self, x: Term, y: Term) -> tuple[Term, Term, Term]:
-        """Of sizes: whether y is larger, the larger one, and the smaller one as part of it; 0 where both are."""
+        """Whether y is the larger of two sizes, the larger one, and the smaller one as part of it; 0 where both are."""
         steep = x < y
         small, large = steep.choose(x, y), steep.choose(y, x)
         nothing = (x + y).equals(0.0)
@@ -322,7 +322,7 @@ class _Portable(Arithmetic):
         return angle.apply("copysign", y)
 
     def _atan_of_unit(self, x: Term) -> Term:
-        """Of 0 <= x <= 1."""
+        """The arc tangent of 0 <= x <= 1."""
         one = x.number(1.0)
         far = x > TAN_PI_8
         x = far.choose((x - one) / (x + one), x)

@@ -359,7 +359,7 @@ class KernelModule(ModuleFacts):
 
     @property
     def prelude_address(self) -> int:
-        """Of void f(double* parameters, double* prelude), 0 where nothing depends on parameters alone."""
+        """The address of void f(double* parameters, double* prelude), 0 where nothing depends on parameters alone."""
         return self._prelude.address if self._prelude else 0
 
     def prepare(self, parameters: Any) -> Array:

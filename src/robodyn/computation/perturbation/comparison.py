@@ -26,7 +26,7 @@ BOUNDS = (2e-6, 10e-6)
 
 @dataclass(frozen=True)
 class WayDifference:
-    """Of one signal between two runs, over the instants of the first.
+    """The difference of one signal between two runs, over the instants of the first.
 
     Attributes:
         largest, at, rms: in the signal's unit, and when [s].

@@ -352,7 +352,7 @@ class Nominal:
 
     @property
     def duration(self) -> float:
-        """Of the nominal motion [s]."""
+        """The duration of the nominal motion [s]."""
         return float(self.times[-1])
 
 

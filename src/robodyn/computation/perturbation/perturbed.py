@@ -213,7 +213,7 @@ class NominalReferences:
         self._known: dict[int, Array] = {}
 
     def at(self, times: Array, column: int) -> Array:
-        """Of one joint."""
+        """The references of one joint."""
         if not np.array_equal(times, self._times):
             self._times, self._known = times, {}
         if column not in self._known:

@@ -179,7 +179,7 @@ class Certificate(Displayed):
 
 
 def join_certificates(parts: Iterable[Certificate]) -> Certificate:
-    """Of runs that follow each other: of each check the worst."""
+    """The certificate of runs that follow each other: the worst of each check."""
     groups: dict[tuple[str, str], list[Check]] = {}
     unchecked: dict[str, None] = {}
     for part in parts:
@@ -227,7 +227,7 @@ class PassedLimit:
 
 
 def join_limits(parts: Iterable[tuple[PassedLimit, ...]]) -> tuple[PassedLimit, ...]:
-    """Of runs that follow each other: each limit once, with its first time and its worst value."""
+    """The passed limits of runs that follow each other: each once, with its first time and its worst value."""
     limits: dict[tuple[str, str, float], PassedLimit] = {}
     for passed in (one for part in parts for one in part):
         key = (passed.joint, passed.limit, passed.value)

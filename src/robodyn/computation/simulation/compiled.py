@@ -211,7 +211,7 @@ class Phases:
 
     @property
     def systems(self) -> tuple[System, ...]:
-        """Of all phases."""
+        """The systems of all phases."""
         return tuple(phase.system if isinstance(phase, CompiledSystem) else phase for phase in self.ready)
 
 

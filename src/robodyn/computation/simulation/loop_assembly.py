@@ -128,7 +128,7 @@ class Equations:
 
     @property
     def names(self) -> list[str]:
-        """Of the positions and velocities."""
+        """The names of the positions and velocities."""
         return list(self.system.state_names[: self.system.n_q + self.system.n_v])
 
     def at(self, x: Array) -> tuple[Array, Array]:

@@ -411,7 +411,7 @@ def _rows(columns: Mapping[str, Array], count: int) -> Iterable[dict[str, float]
 
 
 def memory_size() -> float:
-    """Of the machine [bytes]; where it does not say, what a small one has."""
+    """The memory of the machine [bytes]; where it does not say, what a small one has."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):

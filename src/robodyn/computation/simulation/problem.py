@@ -195,7 +195,7 @@ def count_steps(system: System, solver: Solver, duration: float) -> float:
 
 
 def _periods(system: System) -> list[float]:
-    """Of sampled blocks [s]."""
+    """The periods of sampled blocks [s]."""
     return [float(task.period * (system.discrete.base_period or 0)) for task in system.discrete.tasks]
 
 

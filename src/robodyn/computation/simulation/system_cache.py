@@ -91,7 +91,7 @@ def _load(key: str, scenario: Scenario) -> CompiledSystem | None:
 
 
 def _name(scenario: Scenario, solver: Solver, signals: tuple[str, ...]) -> str:
-    """Of all that the compiled system depends on; empty where that is not known."""
+    """A name of all that the compiled system depends on; empty where that is not known."""
     file = io.BytesIO()
     try:
         _NamePickler(file, pickle.HIGHEST_PROTOCOL).dump((scenario, solver, signals))

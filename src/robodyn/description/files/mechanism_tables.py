@@ -266,7 +266,7 @@ def _supposed(bodies: Mapping[str, Body | None], tables: Mapping[str, TomlTable]
 
 
 def _mode_names(name: str, body: Body | None) -> list[str]:
-    """Of a flexible body; one that could not be read may have any number, of which some are supposed."""
+    """The modes of a flexible body; one that could not be read may have any number, of which some are supposed."""
     if isinstance(body, FlexibleBody):
         return [mode.name for mode in body.modes]
     return [f"{name}.mode{k + 1}" for k in range(SUPPOSED)]

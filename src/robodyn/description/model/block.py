@@ -156,12 +156,12 @@ class Block(Description):
 
     @property
     def state_names(self) -> tuple[str, ...]:
-        """Of its continuous states."""
+        """The names of its continuous states."""
         return tuple(dict.fromkeys((*self.info.states, *self.states)))
 
     @property
     def memory_names(self) -> tuple[str, ...]:
-        """Of its discrete memory, with the modes of what sticks or switches."""
+        """The names of its discrete memory, with the modes of what sticks or switches."""
         modes = (*(("direction",) if self.info.sticks else ()), *self.info.located.values())
         return tuple(dict.fromkeys((*self.info.memory, *self.memory, *modes)))
 

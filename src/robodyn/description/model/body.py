@@ -396,7 +396,7 @@ class FlexibleBody(Body):
 
     @property
     def frequencies(self) -> np.ndarray:
-        """Of the modes, the body clamped at its joint and nothing attached [Hz], (n,)."""
+        """The frequencies of the modes, the body clamped at its joint and nothing attached [Hz], (n,)."""
         return np.sqrt(self.stiffness * np.array(self.modal_stiffness) / np.array(self.modal_mass)) / (2 * np.pi)
 
     @property

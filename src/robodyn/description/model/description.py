@@ -102,7 +102,7 @@ class Description:
         return self
 
     def stated(self, *fields: str) -> dict[str, Any]:
-        """Of these fields, or of all, those that are not at their defaults."""
+        """The fields, of these or of all, that are not at their defaults."""
         values = {field: getattr(self, field) for field in fields or self.KINDS}
         return {field: value for field, value in values.items() if value != default_of(type(self), field)}
 
@@ -125,7 +125,7 @@ class Description:
 
     @property
     def _prefix(self) -> str:
-        """Of the names of its numbers."""
+        """The prefix of the names of its numbers."""
         return getattr(self, "name", "")
 
     def map_numbers(self, change: NumberMap, prefix: str | None = None) -> Self:

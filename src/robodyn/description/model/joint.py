@@ -133,7 +133,7 @@ class Freedom:
 
     @property
     def unit(self) -> str:
-        """Of its position."""
+        """The unit of its position."""
         return "rad" if self.rotates else "m"
 
     def _rates(self, quantity: str, suffix: str) -> dict[str, str]:

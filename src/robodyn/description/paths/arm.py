@@ -77,7 +77,7 @@ class SerialArm:
 
     @property
     def units(self) -> tuple[str, ...]:
-        """Of each joint's position: rad or m."""
+        """The unit of each joint's position: rad or m."""
         return tuple("rad" if turns else "m" for turns in self.r)
 
     @property

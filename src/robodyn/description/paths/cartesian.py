@@ -42,7 +42,7 @@ class Line:
 
     @property
     def length(self) -> float:
-        """Of the piece [m]."""
+        """The length of the piece [m]."""
         return float(np.linalg.norm(np.subtract(self.end, self.start)))
 
     def at(self, s: Any) -> Course:
@@ -63,12 +63,12 @@ class Arc:
 
     @property
     def radius(self) -> float:
-        """Of the circle [m]."""
+        """The radius of the circle [m]."""
         return float(np.linalg.norm(np.subtract(self.start, self.center)))
 
     @property
     def length(self) -> float:
-        """Of the piece [m]."""
+        """The length of the piece [m]."""
         return self.radius * self.angle
 
     def at(self, s: Any) -> Course:
@@ -109,7 +109,7 @@ class Blend:
 
     @cached_property
     def length(self) -> float:
-        """Of the piece [m]."""
+        """The length of the piece [m]."""
         return 2.0 * float(self._way(np.array([0.5]))[0])
 
     def _derivatives(self, u: Array) -> Course:

@@ -275,7 +275,7 @@ def parts_of(body: XmlElement, tags: tuple[str, ...]) -> Iterator[XmlElement]:
 
 @cache
 def fates_by_tag() -> tuple[dict[str, tuple[str, str]], dict[str, dict[str, tuple[str, str]]]]:
-    """Of `mjcf_account.toml`: column and note of elements that count as a whole, and of attributes, by their tags."""
+    """The contents of `mjcf_account.toml`: column and note of whole elements, and of attributes, by their tags."""
     text = files("robodyn.description.robots").joinpath("mjcf_account.toml").read_text(encoding="utf-8")
     tables = tomllib.loads(text)
     whole = {tag: (row["column"], row["note"]) for row in tables["elements"] for tag in row["tags"].split()}

@@ -389,7 +389,7 @@ class _Model:
     anchors: dict[str, np.ndarray] = field(default_factory=dict)
 
     def pose(self, link: str) -> Pose:
-        """Of our frame of a link, in the model."""
+        """The pose of our frame of a link, in the model."""
         return self.frames.pose(link) @ Pose.translation(self.anchors[link])
 
 

@@ -218,7 +218,7 @@ def stiffness(section: Section, length: float) -> Array:
 
 
 def _bending(rigidity: float, length: float, phi: float, sign: float) -> Array:
-    """Of deflections and rotations at both ends; sign: of a rotation to the slope."""
+    """The bending matrix of deflections and rotations at both ends; sign: of a rotation to the slope."""
     a, b, c = 6.0 * length * sign, (4.0 + phi) * length**2, (2.0 - phi) * length**2
     K = np.array([[12.0, a, -12.0, a], [a, b, -a, c], [-12.0, -a, 12.0, -a], [a, c, -a, b]])
     return rigidity / (length**3 * (1.0 + phi)) * K

@@ -66,7 +66,7 @@ class Platform:
     suffix: str
 
     def folder(self, fmi: int) -> str:
-        """Of a version of the interface."""
+        """The folder of binaries in a version of the interface."""
         return f"binaries/{self.folders[fmi - 2]}"
 
 

@@ -166,7 +166,7 @@ def _read(variable: Any, element: Element, shape: tuple[int, ...]) -> UnitVariab
 
 
 def _extent(dimension: Any, sizes: Mapping[str, int]) -> int:
-    """Of one dimension: a number, or that of a structural parameter."""
+    """The extent of one dimension: a number, or that of a structural parameter."""
     if dimension.start is not None:
         return int(dimension.start)
     return sizes.get(dimension.variable.name, int(dimension.variable.start))

@@ -22,7 +22,7 @@ except ImportError as error:
 
 
 def _spaces(episodes: Episodes) -> tuple[Box, Box]:
-    """Of the actions and of the observations of one robot."""
+    """The spaces of the actions and of the observations of one robot."""
     observation_space = Box(-np.inf, np.inf, (len(episodes.task.observations),), np.float64)
     return Box(episodes.low, episodes.high, dtype=np.float32), observation_space
 

@@ -163,7 +163,7 @@ plot_budget = into_file(draw_budget)
 
 @shows
 def show_budget(budget: Budget) -> Display:
-    """Of each signal the parts with an effect, their sum, the remainder and the total."""
+    """Display the parts of each signal that have an effect, their sum, the remainder and the total."""
     rows = {name: budget.table(name) for name in budget.signals}
     along = "s" if budget.along == "time" else budget.run[budget.along].unit
     shown = {row.name for table in rows.values() for row in table if row.largest > ROUNDING * table[-1].largest}

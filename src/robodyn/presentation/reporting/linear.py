@@ -75,7 +75,7 @@ plot_modes = into_file(draw_modes)
 
 
 def _panel_height(space: Space) -> float:
-    """Of a panel [inch]: a machine that is long in one direction only needs less."""
+    """The height of a panel [inch]: a machine that is long in one direction only needs less."""
     edges = np.sort(space.high - space.low)
     return float(_PANEL * (0.6 + 0.4 * edges[1] / edges[2]))
 

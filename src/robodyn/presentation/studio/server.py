@@ -87,7 +87,7 @@ class Address:
 
 
 def last_address(scenario: str) -> Address | None:
-    """Of this scenario's studio; None where there was none, or where others could have written it."""
+    """The address of this scenario's studio; None where there was none, or where others could have written it."""
     try:
         with open_private(_file(scenario)) as file:
             address = json.load(file)

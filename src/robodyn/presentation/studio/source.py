@@ -127,7 +127,7 @@ class Source:
 
 
 def stamp_files(files: Iterable[Path]) -> Stamp:
-    """Of those that are there."""
+    """The stamps of those files that are there."""
     stamps = []
     for file in files:
         try:

@@ -205,7 +205,7 @@ def _numeric(motion: Motion, equations: Sequence[ConstraintEquation]) -> Callabl
 
 
 def _sizes(motion: Motion, equations: Sequence[ConstraintEquation]) -> Array:
-    """Of residuals: that of the machine where a force keeps them, 1 rad where a torque does, (k,)."""
+    """The sizes of residuals: that of the machine where a force keeps them, 1 rad where a torque does, (k,)."""
     return np.array([motion.context.size.length if e.unit == "N" else 1.0 for e in equations])
 
 
@@ -278,7 +278,7 @@ def _null_forces(H: Array) -> Array:
 
 
 def _row_sizes(H: Array) -> Array:
-    """Of each gradient, 1 for one that is zero; a column."""
+    """The size of each gradient, 1 for one that is zero; a column."""
     sizes = np.linalg.norm(H, axis=1)
     return np.where(sizes > NEW * np.max(sizes), sizes, 1.0)[:, None]
 

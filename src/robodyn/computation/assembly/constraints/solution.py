@@ -288,7 +288,8 @@ def _check_ground(motion: Motion, equations: list[ConstraintEquation]) -> None:
 
 
 def _choose_pole(motion: Motion) -> Any:
-    """Of Baumgarte's method [1/s]: as given, or fast enough for the mechanism's own time scale and for the run.
+    """The pole of Baumgarte's method [1/s]: as given, or fast enough for the mechanism's own time scale and for the
+    run.
 
     max(5 sqrt(g / size), 10 / duration), where size is the largest distance of a joint from the world's origin,
     or that between joints and points where all joints are there.

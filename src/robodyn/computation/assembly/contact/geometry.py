@@ -136,12 +136,12 @@ class ContactPoint:
         return ca.SX(values[f"{self.contact.name}.rest_speed"])
 
     def size(self, size: MachineSize) -> float:
-        """Of its gap: the machine's length [m]."""
+        """The size of its gap: the machine's length [m]."""
         return size.length
 
     @property
     def rate(self) -> ca.SX:
-        """Of the gap."""
+        """The rate of the gap."""
         return ca.dot(self.normal, self.velocity)
 
     @property
@@ -307,7 +307,7 @@ class EndStop:
         return ca.SX(STOP_SPEED * self.size(size))
 
     def size(self, size: MachineSize) -> float:
-        """Of its gap: 1 rad, or the machine's length [m]."""
+        """The size of its gap: 1 rad, or the machine's length [m]."""
         return size.of(POSITION[self.joint.kind])
 
 

@@ -92,12 +92,12 @@ class Mobility:
         return ca.diag(self.S) + self.compliance
 
     def select(self, these: slice) -> Mobility:
-        """Of some of the rows and their forces, which do not lean."""
+        """The mobility of some of the rows and their forces, which do not lean."""
         F = ca.SX.eye(self.rows.shape[0])[these, :]
         return self.combine(F, F.T, self.compliance[these])
 
     def combine(self, F: ca.SX, E: ca.SX, compliance: ca.SX, leaning: tuple[int, ...] = ()) -> Mobility:
-        """Of the motions `F w` under forces that are the columns of E, of these here."""
+        """The mobility of the motions `F w` under forces that are the columns of E, of these here."""
         return Mobility(F @ self.rows, self.columns @ E, F @ self.S @ E, compliance, leaning)
 
     def holder(self, held: ca.SX) -> Solve:
@@ -198,7 +198,7 @@ def _extrapolate(forces: list[ca.SX], compliance: ca.SX) -> ca.SX:
 
 
 def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh) -> Mobility:
-    """Of rows (k, n) on a mechanism, whose forces act along them.
+    """The mobility of rows (k, n) on a mechanism, whose forces act along them.
 
     Args:
         solve: M^-1 as a function of a column.
@@ -447,7 +447,7 @@ class Reactions:
         return where(self._all.held, self._all.hold(b + self._all.mobility.S @ sliding), sliding)
 
     def torques(self) -> ca.SX:
-        """Of all rows on the joints."""
+        """The torques of all rows on the joints."""
         return ca.vertcat(*(part.directions for part in self.parts)).T @ self.forces
 
     def hold_joints(self, values: ca.SX) -> ca.SX:

@@ -210,7 +210,7 @@ class RoughPoint:
 
     @property
     def coefficients(self) -> ca.SX:
-        """Of the rows: what moves along has no force across, (m,)."""
+        """The friction coefficients of the rows: what moves along has no force across, (m,)."""
         return ca.vertcat(self.coefficient, where(self.moves, 0.0, self.coefficient))[: len(self.used)]
 
     def slide(self, modes: ca.SX) -> ca.SX:
@@ -299,7 +299,7 @@ class Contacts(Reaction):
 
     @property
     def rests(self) -> ca.SX:
-        """Of which contact points, (k,)."""
+        """Which contact points rest, (k,)."""
         return self.resting > 0.5
 
     @cached_property
@@ -308,12 +308,12 @@ class Contacts(Reaction):
 
     @cached_property
     def rates(self) -> ca.SX:
-        """Of the gaps, (k,)."""
+        """The rates of the gaps, (k,)."""
         return to_column(point.rate for point in self.points)
 
     @cached_property
     def slips(self) -> ca.SX:
-        """Of dry friction."""
+        """The slip velocities of dry friction."""
         return to_column(point.slips for point in self.dry)
 
     @property
@@ -360,7 +360,7 @@ class Contacts(Reaction):
         return effect
 
     def pose(self, b: ca.SX, forces: ca.SX) -> list[Posed]:
-        """Of the contact points that neither approach nor part, and their friction.
+        """The problems of the contact points that neither approach nor part, and their friction.
 
         One whose friction would pull it in more than its force pushes is let go (Painleve's paradox): it sinks by a
         rounding error and hits. That impact may stop its slip; if it does not, it hits again and again, as is reported.

@@ -276,7 +276,7 @@ class ModelAt:
         return sum((self[f"response to {on}"] * self.force(on) for on in places), ca.SX(0))
 
     def force(self, on: str) -> ca.SX:
-        """Of friction on a joint or coordinate."""
+        """The force of friction on a joint or coordinate."""
         motion = ca.vertsplit(self[f"motion of {on}"])
         return FRICTION_FACTOR * sum((law(*motion) for law in self.frictions.get(on, ())), ca.SX(0))
 

@@ -213,7 +213,7 @@ def express_task(system: System, rows: TaskRows) -> ModelTask:
 
 
 def _orientation(system: System, point: str) -> Quaternion:
-    """Of the body of a point, world from body."""
+    """The orientation of the body of a point, world from body."""
     mechanism, mechanics = system.scenario.machine.mechanism, system.motion.mechanics
     assert mechanism is not None
     assert mechanics is not None
@@ -343,7 +343,7 @@ def columns_of(system: System, axes: Sequence[str], task: ModelTask) -> dict[str
 
 
 def _open_tree(system: System, axes: Sequence[str]) -> dict[str, ca.SX]:
-    """Of a tree whose joints all have motors, M and c themselves, by composite bodies and Newton-Euler."""
+    """The dynamics of a tree whose joints all have motors, M and c themselves, by composite bodies and Newton-Euler."""
     places = [place for _, place in _direct_axes(system, axes).values()]
     if system.motion.constraint_forces or len(places) < system.n_v:
         return {}
@@ -427,7 +427,8 @@ def _steady(results: Callable[[Mapping[str, Any]], dict[str, Any]], arguments: M
 
 
 def find_scales(system: System, axes: Sequence[str], rows: TaskRows, functions: ModelFunctions) -> Scales:
-    """Of a machine at its start; of more axes than motions those of forces, by what moves without constraints."""
+    """The scales of a machine at its start; of more axes than motions those of forces, by what moves without
+    constraints."""
     if functions.is_overactuated:
         start = system.described.x[: system.n_q]
         root = np.sqrt(free_mobilities(functions, start))

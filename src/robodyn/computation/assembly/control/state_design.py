@@ -177,7 +177,8 @@ class _OperatingPoint:
         return u
 
     def _search(self, x: Array, u: Array, k: int) -> Array:
-        """Of commands of all sizes that in the place of one with which the states change least; the same if none is."""
+        """The command that, in the place of one, leaves the states most at rest, of commands of all sizes; the same
+        if none does."""
         tried = np.concatenate([[0.0], SIZES, -SIZES])
         rows = [np.where(np.arange(len(u)) == k, size + u[k], u) for size in tried]
         return min(rows, key=lambda row: float(np.linalg.norm(self.values(x, row)[0])))
