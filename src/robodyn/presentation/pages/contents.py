@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 10_000
 # Single precision may blur a signal by this share of its range: less than a pixel of a plot enlarged 1000 times.
 _BLUR = 1e-6
-_STEP = 1e-6
-"""Part of its usual range to which a signal is rounded in a page: off by half of it at most."""
+_STEP = 2e-6
+"""Part of its usual range to which a signal is rounded in a page: off by half of it at most, a millionth."""
 _MOST_STEPS = 2.0**47
 """What third differences of numbers of steps may be made of, so that the script's floats hold them."""
 
