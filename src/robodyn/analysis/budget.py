@@ -160,7 +160,7 @@ class Budget(Displayed):
 
     @property
     def interaction_share(self) -> float:
-        """The same of the interaction."""
+        """Largest interaction relative to the largest total, of the worst signal."""
         return self._share(self.interaction)
 
     def _share(self, missed: Array) -> float:

@@ -62,7 +62,7 @@ class UnitModel:
 
 
 def stand_in(block: Block) -> UnitModel:
-    """With as many axes as the block's model names, or else as its longest input has entries."""
+    """A model with as many axes as the block's model names, or else as its longest input has entries."""
     rows = (block.model or ControlModel()).rows
     longest = max((len(given) for given in block.inputs.values() if isinstance(given, tuple)), default=1)
     return UnitModel(block.axes or [f"axis{k}" for k in range(max(longest, len(rows.all)))], rows)

@@ -537,7 +537,7 @@ class _Predictor:
         return make_run(self.compiled, self.solver, self.system.described_values, trajectory, outcome, start)
 
     def _miss_of(self, run: Run) -> float:
-        """By how much a run misses the first rows of measured positions, by their ranges."""
+        """The miss of a run at the first rows of measured positions, by their ranges."""
         even, worst = self.even, 0.0
         rows = np.flatnonzero(even.time >= self.times[0])[:FIRST_ROWS]
         for name in (name for name in self.system.state_names[: self.system.n_q] if name in even):

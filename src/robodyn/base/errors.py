@@ -41,7 +41,7 @@ class Flaw:
         return f"{sentence} ({remedy})" if remedy else sentence
 
     def under(self, prefix: str) -> Flaw:
-        """The same flaw seen from the container that holds it."""
+        """This flaw seen from the container that holds it."""
         path = f"{prefix}.{self.path}" if self.path else prefix
         return Flaw(path, self.what, self.remedy)
 

@@ -85,7 +85,7 @@ def _parse(parser: Callable[[Any], Any], text: str | bytes, language: str) -> An
 
 
 def _checked(data: Any) -> Any:
-    """The same data; nesting and whole numbers have bounds, so that whoever walks through them needs none."""
+    """The data; nesting and whole numbers have bounds, so that whoever walks through them needs none."""
     level: list[tuple[str, Any]] = [("", data)]
     for _ in range(MOST_NESTED + 1):
         inner: list[tuple[str, Any]] = []

@@ -101,7 +101,7 @@ class WaitingLine:
 
     @property
     def seconds_left(self) -> float:
-        """By the share that is done; not a number where that is not known."""
+        """The seconds left by the share that is done; not a number where that is not known."""
         if not 0.0 < self.share <= 1.0:
             return math.nan
         return (time.monotonic() - self.begun) * (1.0 - self.share) / self.share

@@ -105,7 +105,7 @@ class ArmSheet(Displayed):
 
     @property
     def standard(self) -> str:
-        """By which it is measured."""
+        """The standard by which it is measured."""
         return "ISO 9283"
 
 

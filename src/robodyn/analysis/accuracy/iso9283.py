@@ -204,7 +204,7 @@ def measure_turn(turns: Array) -> tuple[Array, Array]:
 
 
 def measure_path_turn(turns: Array) -> tuple[Array, Array]:
-    """The same of rotations along a path, (n cycles, m places, 3)."""
+    """The path accuracy of rotations along a path, (n cycles, m places, 3)."""
     return np.abs(turns.mean(axis=0)).max(axis=0), 3 * turns.std(axis=0, ddof=1).max(axis=0)
 
 

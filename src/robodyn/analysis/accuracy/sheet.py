@@ -354,7 +354,7 @@ class Sheet(Displayed):
 
     @property
     def standard(self) -> str:
-        """By which it is measured."""
+        """The standard by which it is measured."""
         return "ISO 9283"
 
     def __repr__(self) -> str:

@@ -351,7 +351,7 @@ class DriveAxis:
         )
 
     def commanded_blocks(self, start: float, torque: str) -> tuple[Block, ...]:
-        """The same where a signal commands its torque; it is limited to the drive's."""
+        """The blocks of the joint where a signal commands its torque; it is limited to the drive's."""
         bounds = {"lower": -self.sized.effort, "upper": self.sized.effort}
         unit = "N m" if self.joint.rotates else "N"
         limit = Block(f"{self.name}.limit", "saturation", None, {"value": torque}, bounds, unit=unit)

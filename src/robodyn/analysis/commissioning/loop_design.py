@@ -270,7 +270,7 @@ def estimate_margins(model: SampledModel, signal: str) -> tuple[float, float]:
 
 
 def exact_margins(model: SampledModel, signal: str) -> tuple[float, float]:
-    """The same by the analysis that `robodyn loops` prints."""
+    """The margins of a loop by the analysis that `robodyn loops` prints."""
     found = find_margins(model, signal, delay=False)
     return (math.radians(found.phase), found.gain_to) if found.stable else (0.0, 0.0)
 

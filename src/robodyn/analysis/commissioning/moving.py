@@ -35,7 +35,7 @@ from .efforts import check_efforts
 def with_references(
     scenario: Scenario, blocks: Sequence[Block], duration: float, plan: JointPath | None = None
 ) -> Scenario:
-    """The same scenario with the references of a move, lasting at least until it is over.
+    """The scenario with the references of a move, lasting at least until it is over.
 
     Joints' own references (`elbow.reference`) are replaced by those of the same name, or by a path's.
     """

@@ -200,7 +200,7 @@ class Residuals:
         return zip(self.parts, [z[places] for places in self.places], strict=True)
 
     def copy(self, is_stopped: Callable[[], bool]) -> Residuals:
-        """The same for another search, with runs and counts of its own."""
+        """These residuals for another search, with runs and counts of its own."""
         parts = tuple(dataclasses.replace(part, evaluations=0, failure="", _kept=None) for part in self.parts)
         return Residuals(parts, self.places, self.scales, is_stopped=is_stopped, stepwise=self.stepwise)
 
@@ -222,7 +222,7 @@ class Residuals:
         return {name: float(s) for part in self.parts for name, s in zip(part.data.names, part.noise, strict=True)}
 
     def with_noise(self, noise: dict[str, float]) -> Residuals:
-        """The same, signals weighed by another noise."""
+        """These residuals, signals weighed by another noise."""
         weights = [np.array([noise[name] for name in part.data.names]) for part in self.parts]
         pairs = zip(self.parts, weights, strict=True)
         return dataclasses.replace(self, parts=tuple(dataclasses.replace(part, noise=w) for part, w in pairs))
@@ -416,7 +416,7 @@ def _changed(one: Experiment, variation: Variation) -> dict[str, float]:
 
 
 def _lasting(variation: Variation, duration: float) -> Variation:
-    """The same code for as long as a recording lasts."""
+    """The compiled code for as long as a recording lasts."""
     system = variation.compiled.system
     lasting = replace(system.scenario, duration=duration)
     compiled = replace(variation.compiled, system=replace(system, scenario=lasting))

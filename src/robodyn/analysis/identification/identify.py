@@ -245,7 +245,7 @@ class Information:
 
     @cached_property
     def deviations(self) -> Array:
-        """By the values, or by sizes where these are 0."""
+        """The standard deviations by the values, or by sizes where these are 0."""
         # F^-1, very large where there is no information.
         values, vectors = np.linalg.eigh(self.F)
         inverse = (vectors / np.maximum(values, 1e-14 * max(float(values[-1]), 1e-12))) @ vectors.T
@@ -462,7 +462,7 @@ class IdentificationPlan:
         return {on: (1 + d, deviation) for on, (d, deviation) in numbers.items()}
 
     def find_delays(self, rows: Sequence[RegressionRows]) -> dict[str, tuple[float, float]]:
-        """By how much each effort comes later than the motion needs [s], and its standard deviation.
+        """The time by which each effort comes later than the motion needs [s], and its standard deviation.
 
         tau(t) + d tau'(t) = Y beta
         """

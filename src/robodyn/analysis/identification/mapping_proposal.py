@@ -366,7 +366,7 @@ class _Proposer:
         return choice
 
     def starts(self, compared: ComparedColumns, candidates: Sequence[int]) -> list[Reading]:
-        """By names and units; those without a unit in the two that fit best as they stand."""
+        """Readings by names and units; those without a unit in the two that fit best as they stand."""
         model, n = self.model, len(self.model.places)
         free = list(range(len(candidates)))
         columns: list[int] = [-1] * n
@@ -615,7 +615,7 @@ class _Proposer:
         return found
 
     def effort_delay(self, column: int, needed: Array, p: int, sign: float) -> float | None:
-        """By how much an effort comes later than what the motion needs [s]."""
+        """The time by which an effort comes later than what the motion needs [s]."""
         smooth, _, _, rate = self.filtered
         n = len(self.model.places)
         force, speed = needed[:, p], needed[:, n + p]
@@ -738,7 +738,7 @@ _OTHER = (
 
 
 def _merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The same of several columns said once."""
+    """Sentences that several columns share said once."""
     merged: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         merged.setdefault((finding.kind, finding.what), []).append(finding)
@@ -778,7 +778,7 @@ def _correlation(x: Array, y: Array) -> float:
 
 
 def _late(x: Array, y: Array, rate: float, least: float) -> float | None:
-    """By how much y comes later than x [s], None where that is less than `least` or not clear."""
+    """The time by which y comes later than x [s], None where that is less than `least` or not clear."""
     there = np.isfinite(x) & np.isfinite(y)
     if there.sum() < 200:
         return None

@@ -405,7 +405,7 @@ class Regressor:
         refuse("constraints", "cannot be met near the start", "start elsewhere", "identification")
 
     def choose(self, places: Sequence[int]) -> Regressor:
-        """The same with some of its parameters, in their order; code for the others is not even compiled."""
+        """This regressor with some of its parameters, in their order; code for the others is not even compiled."""
         own = len(self.parameters) - len(self.offsets)
         inner, outer = [k for k in places if k < own], [k - own for k in places if k >= own]
         motion = [ca.SX.sym(name, self.function.size1_in(k)) for k, name in enumerate(("q", "v", "a", "u"))]
@@ -415,7 +415,8 @@ class Regressor:
         return replace(self, parameters=parameters, function=function, offsets=self.offsets[outer])
 
     def with_offsets(self, names: Sequence[str], units: Sequence[str], jacobians: Array) -> Regressor:
-        """The same with an unknown constant in each measured effort, which acts on the joints by a row of jacobians."""
+        """This regressor with an unknown constant in each measured effort, which acts on the joints by a row of
+        jacobians."""
         own = [Parameter(f"{name}.effort_offset", unit, 0.0) for name, unit in zip(names, units, strict=True)]
         return replace(self, parameters=(*self.parameters, *own), offsets=jacobians)
 

@@ -163,7 +163,7 @@ class LinearModel(Displayed):
         return find_pole_values(self, PADE_ORDER if order is None else order)
 
     def with_pade(self, order: int) -> LinearModel:
-        """The same model with each delay replaced by its Pade approximation: a finite model without delays.
+        """This model with each delay replaced by its Pade approximation: a finite model without delays.
 
         Args:
             order: of each approximation; 0 leaves the delays out (d = w).
@@ -188,7 +188,7 @@ class LinearModel(Displayed):
         )
 
     def choose(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> LinearModel:
-        """The same model with some of its inputs and outputs, in the order given; None keeps all."""
+        """This model with some of its inputs and outputs, in the order given; None keeps all."""
         columns = find_places(inputs, self.inputs, "inputs")
         rows = find_places(outputs, self.outputs, "outputs")
         return replace(

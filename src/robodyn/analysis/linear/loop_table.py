@@ -66,7 +66,7 @@ ACTS = 1e-12
 
 
 def probe(block: Block, outputs: Sequence[str]) -> Block:
-    """The same block with a number `probe_k` added to each of some outputs."""
+    """The block with a number `probe_k` added to each of some outputs."""
     function = block.function
 
     def probed(**arguments: Any) -> dict[str, Any]:
@@ -361,7 +361,7 @@ def loop_table(
 
 
 def _continuous_table(system: System, loops: Mapping[str, Loop] | None, at: Place, friction: str) -> LoopTable:
-    """The same of continuous blocks, delays exact."""
+    """The table of loops of continuous blocks, delays exact."""
     cut_at = partial(cut_loops, system, at=at, friction=friction)
     if loops is None:
         pairs = [(cut.signal, Loop(cut.signal), cut) for cut in cut_at()]

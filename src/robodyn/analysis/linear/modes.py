@@ -315,7 +315,7 @@ def find_modes(
 
 
 def _mark_method(modes: tuple[Mode, ...], model: LinearModel, system: System, pade: int) -> tuple[Mode, ...]:
-    """The same modes; those that the constraints leave free are the machine's own, the others the method's.
+    """The modes; those that the constraints leave free are the machine's own, the others the method's.
 
     Under Baumgarte's method errors of constraints decay at its own poles, under projection they stay. The model in free
     coordinates has none of these poles: each of its own is matched with the nearest one.
@@ -332,7 +332,7 @@ def _mark_method(modes: tuple[Mode, ...], model: LinearModel, system: System, pa
 
 
 def draw_shapes(found: ModeSet, system: System) -> ModeSet:
-    """The same modes with shapes in space, on the mechanism of the system that was linearised."""
+    """The modes with shapes in space, on the mechanism of the system that was linearised."""
 
     skeleton, point = build_skeleton(system), found.model.point
     if skeleton is None or point is None:

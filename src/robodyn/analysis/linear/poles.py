@@ -300,7 +300,7 @@ def _transpose(pencil: Matrices) -> Matrices:
 
 
 def _reduce(pencil: Matrices, limit: float) -> Matrices:
-    """The same finite zeros with a D of full row rank.
+    """A pencil of the same finite zeros with a D of full row rank.
 
     Rows of D are compressed; outputs [C~] without D~ hold states at zero, which leaves fewer states and turns the rates
     of those held into outputs. Repeated until no output is without D~.
@@ -382,7 +382,7 @@ def find_hidden_poles(model: LinearModel) -> HiddenPoles:
 
 
 def sort_roots(values: Array) -> Array:
-    """By magnitude, of conjugates the upper one first."""
+    """Roots by magnitude, of conjugates the upper one first."""
     return values[np.lexsort((-values.imag, np.abs(values)))]
 
 
@@ -411,7 +411,7 @@ def _new_directions(basis: Array, columns: Array) -> Array:
 
 
 def scale_states(model: LinearModel) -> LinearModel:
-    """The same model without delays, states in units in which rows and columns of A are of like size."""
+    """The model without delays, states in units in which rows and columns of A are of like size."""
     # Refuse a model with delays, which has infinitely many states.
     if model.delays:
         what = f"the model has {len(model.delays)} delays, and with them infinitely many states"

@@ -156,7 +156,7 @@ class SampledModel:
 
     @cached_property
     def multipliers(self) -> Array:
-        """By how much the motions are multiplied in a cycle, complex, the largest first; those of zero are left out."""
+        """The factors of the motions in a cycle, complex, the largest first; those of zero are left out."""
         places = remembered(self.matrix)
         multipliers = np.linalg.eigvals(self.matrix[np.ix_(places, places)])
         multipliers = multipliers[np.abs(multipliers) > FORGOTTEN**self.turn]

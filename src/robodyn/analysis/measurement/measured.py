@@ -64,7 +64,7 @@ class ClockOffset:
 
 
 def find_delay(first: Array, second: Array, rate: float, longest: float) -> tuple[float, float]:
-    """By how much a second signal comes late [s] within +-longest, and the correlation there.
+    """The time by which a second signal comes late [s] within +-longest, and the correlation there.
 
     The peak of the normalised cross-correlation, between samples by the parabola through its three highest points.
     """
@@ -236,7 +236,7 @@ def samples_as_run(data: Samples, path: Path) -> Run:
 
 
 def without(data: Run, names: Collection[str]) -> Run:
-    """The same data without some signals, and without what they say of rates."""
+    """The data without some signals, and without what they say of rates."""
     kept = [k for k, name in enumerate(data.names) if name not in names]
     infos = tuple(replace(data.infos[k], rate=None) for k in kept)
     return Run(data.time, data.values[:, kept], infos, data.outcome, data.provenance, warnings=data.warnings)

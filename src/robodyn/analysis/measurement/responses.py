@@ -47,7 +47,8 @@ class LowPass:
         flaws.raise_if_any("low-pass")
 
     def delay(self, rate: float) -> float:
-        """By how much slow signals of a rate [Hz] come late [s]: the sum of Re(-1/pole) of the bilinear transform."""
+        """The time by which slow signals of a rate [Hz] come late [s]: the sum of Re(-1/pole) of the bilinear
+        transform."""
         if self.phase == "zero":
             return 0.0
         angles = np.pi * (2 * np.arange(self.order) + 1) / (2 * self.order)

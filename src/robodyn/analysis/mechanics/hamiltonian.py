@@ -26,7 +26,7 @@ MOMENTUM_UNITS = {"rad/s": "kg m^2/s", "m/s": "kg m/s"}
 
 
 def hamiltonian_system(system: System) -> System:
-    """The same hybrid system with momenta `<joint>.momentum`, p = M v, as states in place of the velocities.
+    """The hybrid system with momenta `<joint>.momentum`, p = M v, as states in place of the velocities.
 
     All signals are kept; momenta are signals too. Constraints are kept as the system's constraint method says. Where
     the run does not start at a given rest, tunable numbers are fixed at their values, since the momenta depend on them.

@@ -54,7 +54,7 @@ class RunFunction:
         return y, np.array(slopes).transpose(2, 1, 0)
 
     def to_torch(self) -> Any:
-        """The same for PyTorch: tensor (n,) -> tensor (n_times, n_signals), in double precision."""
+        """The function for PyTorch: tensor (n,) -> tensor (n_times, n_signals), in double precision."""
         torch = _import("torch")
         function = self
 
@@ -74,7 +74,7 @@ class RunFunction:
         return Simulated.apply
 
     def to_jax(self) -> Any:
-        """The same for JAX: array (n,) -> array (n_times, n_signals); forward and reverse mode, within jit too.
+        """The function for JAX: array (n,) -> array (n_times, n_signals); forward and reverse mode, within jit too.
 
         In double precision only if JAX is set to it: `jax.config.update("jax_enable_x64", True)`.
         """

@@ -82,7 +82,7 @@ class Sensitivity:
 
     @property
     def finite_per_percent(self) -> float | None:
-        """The same by finite changes: `(Q(p (1 + c)) - Q(p (1 - c))) / (2 c 100)`."""
+        """The effect of one per cent by finite changes: `(Q(p (1 + c)) - Q(p (1 - c))) / (2 c 100)`."""
         if self.lower is None or self.upper is None:
             return None
         return (self.upper - self.lower) / (200 * self.change)

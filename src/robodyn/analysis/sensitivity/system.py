@@ -215,7 +215,7 @@ def _act(tangent: SensitivityTangent, after: ca.SX, smooth: ca.SX, shifts: list[
 
 
 def _unfolded(column: ca.SX, time: ca.SX) -> ca.SX:
-    """The same values, none of them a constant: CasADi must not look up tables, whose meaning it does not know."""
+    """The values, none of them a constant: CasADi must not look up tables, whose meaning it does not know."""
     entries = [column[i] for i in range(column.numel())]
     return ca.vertcat(ca.SX(0, 1), *(ca.if_else(time > -math.inf, e, 0) if e.is_constant() else e for e in entries))
 

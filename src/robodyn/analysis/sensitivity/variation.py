@@ -143,7 +143,7 @@ def make_tunable(scenario: Scenario, names: Sequence[str]) -> Scenario:
 
 
 def with_starts(compiled: CompiledSystem, starts: Mapping[str, float]) -> CompiledSystem:
-    """The same native code from other start values, by the names of states and held outputs."""
+    """The native code from other start values, by the names of states and held outputs."""
     system = compiled.system
     states = tuple(replace(info, start=starts.get(info.name, info.start)) for info in system.states)
     # A waiting sample begins as the held output that it will become.

@@ -100,7 +100,7 @@ class SweepPlan:
         return np.concatenate(columns, axis=1)
 
     def without_inputs(self) -> SweepPlan:
-        """The same plan, its values to be computed where they are needed: small, however many runs it has."""
+        """This plan, its values to be computed where they are needed: small, however many runs it has."""
         return replace(self)
 
     @property

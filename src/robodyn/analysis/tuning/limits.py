@@ -59,7 +59,7 @@ class TuningLimit:
     unit: str
 
     def with_bound(self, now: float) -> TuningLimit:
-        """The same limit, at what it limits now where no bound is given."""
+        """This limit, at what it limits now where no bound is given."""
         return self if self.bound is not None else replace(self, bound=now)
 
     def slack(self, value: Array) -> Array:

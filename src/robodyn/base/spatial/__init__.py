@@ -351,7 +351,7 @@ class Moments:
         return Moments(self.mass + other.mass, self.first + other.first, self.second + other.second)
 
     def moved(self, pose: Pose) -> Moments:
-        """The same mass seen from frame A, given the pose X_AB of the present frame B.
+        """This mass seen from frame A, given the pose X_AB of the present frame B.
 
         first_A = h + m p,  second_A = R second R^T + h p^T + p first_A^T,  with h = R first
         """
@@ -409,7 +409,7 @@ class Inertia:
         return Moments(self.mass, h, second)
 
     def moved(self, pose: Pose) -> Inertia:
-        """The same body seen from frame A, given the pose X_AB of its frame B."""
+        """This body seen from frame A, given the pose X_AB of its frame B."""
         return Inertia(self.mass, pose.apply(self.com), rotate_symmetric(pose.R, self.tensor))
 
     def __add__(self, other: Inertia) -> Inertia:

@@ -110,7 +110,7 @@ def _node(number: int, operand: ca.SX) -> ca.SX:
 
 
 def spell_out(function: ca.Function) -> ca.Function:
-    """The same function with its look-ups as sums of comparisons, for CasADi itself to evaluate a few times."""
+    """The function with its look-ups as sums of comparisons, for CasADi itself to evaluate a few times."""
     if not _looks_up(function):
         return function
     inputs = function.sx_in()

@@ -479,7 +479,7 @@ def _plan_tasks(
 
 
 def place_recorded(scenario: Scenario) -> Scenario:
-    """The same scenario with held samples of recordings exactly at the ticks that they belong to."""
+    """The scenario with held samples of recordings exactly at the ticks that they belong to."""
     laws = {block.name: block.law for block in scenario.machine.blocks}
     recorded = {name: law for name, law in laws.items() if isinstance(law, RecordedReference)}
     base = find_base_period(scenario, FlawList()) if recorded else None

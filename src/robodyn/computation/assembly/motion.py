@@ -307,7 +307,7 @@ class Motion:
         return float(self.values_at_start(expression)[0])
 
     def values_at_start(self, expression: ca.SX) -> Array:
-        """The same for a column of expressions."""
+        """The values at the start of a column of expressions."""
         values = self.context.values
         symbols = [ca.vertcat(self.q, self.v), to_column(values.symbols)]
         function = spell_out(ca.Function("start", symbols, [expression]))

@@ -107,7 +107,7 @@ class Expressions:
         return {**single, **self.arguments, **self.updates, **self.problems, **self.actions}
 
     def with_columns(self, fresh: Mapping[str, ca.SX]) -> Expressions:
-        """The same functions, some of them with other columns."""
+        """These functions, some of them with other columns."""
         return self._rebuild(lambda name, column: fresh.get(name, column))
 
     def in_terms_of(self, change: Callable[[ca.SX], ca.SX]) -> Expressions:
@@ -283,7 +283,7 @@ class System:
 
     @cached_property
     def without_friction(self) -> System:
-        """The same with all friction exerting nothing; its states and signals stay, by the same names."""
+        """This system with all friction exerting nothing; its states and signals stay, by the same names."""
         if not self.friction or not any(block.info.disturbance for block in self.scenario.machine.all_blocks):
             return self
         return self._trace_again().without_friction if self.resolve is None else self.resolve(0.0)

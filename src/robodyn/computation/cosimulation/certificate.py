@@ -318,7 +318,7 @@ def _check_growth(run: Run, settings: CosimSettings) -> Check | None:
 
 
 def growth_of_jumps(values: Array) -> Array:
-    """By how much jumps from row to row keep growing to the end, where they alternate.
+    """The factor by which jumps from row to row keep growing to the end, where they alternate.
 
     A smooth signal goes on as it did: consecutive jumps are alike. What an unstable coupling does turns round within a
     few exchanges. Of signals that do not, or whose jumps are small, nothing is said: 0. What grows by itself grows from

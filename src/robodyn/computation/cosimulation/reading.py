@@ -39,7 +39,7 @@ class Part(Protocol):
 
     @property
     def name(self) -> str:
-        """By which connections refer to it."""
+        """The name by which connections refer to it."""
         ...
 
     @property
@@ -69,7 +69,7 @@ class Subsystem:
         return self.scenario.duration
 
     def solved_otherwise(self) -> Subsystem:
-        """The same scenario by another method, tighter."""
+        """This subsystem by another method, tighter."""
         other = other_solver(self.scenario.solver)
         other = Solver(other.method, rtol=other.rtol, atol=other.atol)
         return replace(self, scenario=replace(self.scenario, solver=other))

@@ -34,7 +34,7 @@ def all_coefficients(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def with_polynomials(system: System, names: Sequence[str]) -> System:
-    """The same system, in which tunable numbers are polynomials of time; their higher coefficients are 0."""
+    """The system, in which tunable numbers are polynomials of time; their higher coefficients are 0."""
     flaws = FlawList()
     # Numbers that decide when something happens are read before the run, and cannot change in it.
     fixed = {name for rule in system.discrete.breaks for name in rule.names}

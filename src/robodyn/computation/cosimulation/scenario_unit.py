@@ -113,7 +113,7 @@ class ScenarioUnit:
         return self.run.time
 
     def renew(self) -> ScenarioUnit:
-        """The same unit from its start, for another co-simulation, without being assembled and compiled again."""
+        """This unit from its start, for another co-simulation, without being assembled and compiled again."""
         unit = copy.copy(self)
         unit._begin()
         unit._connect()

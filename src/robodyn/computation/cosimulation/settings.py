@@ -93,7 +93,7 @@ class CosimSettings(Description):
             flaws.add("step", f"{self.step:g} s is not between smallest_step and largest_step")
 
     def finer(self, times: float) -> CosimSettings:
-        """The same with finer macro steps; where these are adapted, with a tighter tolerance."""
+        """These settings with finer macro steps; where these are adapted, with a tighter tolerance."""
         changes: dict[str, Any] = {"step": self.step / times}
         if self.tolerance is not None:
             changes |= {"tolerance": self.tolerance / times**2}

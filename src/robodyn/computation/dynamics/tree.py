@@ -199,7 +199,7 @@ class Tree:
         return list(enumerate(self.links[link].subspace, start=self.v_slices[link].start))
 
     def all_columns(self, q: Sequence[Scalar]) -> list[list[tuple[int, Column]]]:
-        """The same of every link, with those of nodes: the rates that move a link relative to its parent."""
+        """The columns of every link, with those of nodes: the rates that move a link relative to its parent."""
         eta = self.deformations(q)
 
         return [

@@ -146,7 +146,7 @@ class Setup:
     keeps: Any = None
 
     def changed(self, **tables: Any) -> Setup:
-        """The same with other delay_times, history_start or breaks, which a run's parameters may decide."""
+        """This setup with other delay_times, history_start or breaks, which a run's parameters may decide."""
         return replace(self, problem=self.problem.replaced(**tables))
 
 

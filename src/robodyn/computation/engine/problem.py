@@ -104,7 +104,7 @@ class EngineProblem:
         def __getattr__(self, name: str) -> Any: ...
 
     def replaced(self, **changes: Any) -> EngineProblem:
-        """The same with some fields changed."""
+        """This problem with some fields changed."""
         other = copy.copy(self)
         other._set(changes)
         return other

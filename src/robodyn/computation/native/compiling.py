@@ -238,7 +238,7 @@ def _common_width(programs: Mapping[str, Program], parameter_input: int | None) 
 def improve_program(
     program: Program, inexact: bool, loose: Iterable[tuple[int, int]] = (), rough: bool = False
 ) -> Program:
-    """The same program, faster, with other last digits.
+    """The program made faster, with other last digits.
 
     Args:
         inexact: whether those of all entries may be wrong; rough: all but the first ten.

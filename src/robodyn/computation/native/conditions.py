@@ -642,7 +642,8 @@ class _Enclosure:
         return self._between(*(self._into("log", end).apply("log") for end in self._ends(ball)))
 
     def on_atan2(self, node: Node, a: Bounds, b: Bounds) -> _Ball:
-        """By its four corners, unless the box holds the origin or is cut by the half line on which the angle jumps."""
+        """The bounds by its four corners, unless the box holds the origin or is cut by the half line on which the
+        angle jumps."""
         y, x = self._ends(self.ball(a)), self._ends(self.ball(b))
         corners = [one.apply("atan2", other) for one in y for other in x]
         low = high = corners[0]

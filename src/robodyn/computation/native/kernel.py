@@ -372,7 +372,7 @@ class KernelModule(ModuleFacts):
         return np.concatenate([*parts, self.data]) if self.width else np.concatenate(parts)
 
     def prepare_rows(self, parameters: Array) -> Array:
-        """The same of many runs, (n, n_parameters), without the data, which all share."""
+        """The prepared parameters of many runs, (n, n_parameters), without the data, which all share."""
         return parameters if self._prelude is None else np.hstack([parameters, *self._prelude.call_rows(parameters)])
 
 

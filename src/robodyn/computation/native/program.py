@@ -86,7 +86,7 @@ def operands(node: Node) -> Sequence[int]:
 
 
 def with_operands(node: Node, renumbered: Any) -> Node:
-    """The same node reading other nodes: operand i becomes renumbered[i]."""
+    """The node reading other nodes: operand i becomes renumbered[i]."""
     op = node[0]
     if op not in _OTHERS:
         # Written out: every pass calls this for every node.

@@ -100,7 +100,7 @@ class Run(Displayed):
         self._check_columns()
 
     def judged(self, outcome: Outcome, certificate: Certificate, passed_limits: tuple[PassedLimit, ...]) -> Run:
-        """The same run, whose columns have been checked, with what was found of it afterwards."""
+        """This run, whose columns have been checked, with what was found of it afterwards."""
         verdict = {"outcome": outcome, "certificate": certificate, "passed_limits": passed_limits}
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__ | verdict)
@@ -122,7 +122,7 @@ class Run(Displayed):
     show = later("robodyn.presentation.pages.page:show_run")
 
     def select(self, *patterns: str) -> Run:
-        """The same run with the signals alone that fit one of the patterns, such as "elbow.*"."""
+        """This run with the signals alone that fit one of the patterns, such as "elbow.*"."""
         for pattern in find_unmatched(patterns, self.names):
             raise KeyError(self._unknown(pattern))
         columns = [k for k, name in enumerate(self.names) if fits(name, patterns)]

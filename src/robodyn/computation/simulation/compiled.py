@@ -151,11 +151,11 @@ class CompiledSystem:
         return {}
 
     def without_propagators(self) -> CompiledSystem:
-        """The same, whose runs take the solver's own steps."""
+        """This system, whose runs take the solver's own steps."""
         return replace(self, propagation=Propagation(reason="switched off"))
 
     def with_data(self, data: Array) -> CompiledSystem:
-        """The same code with other numbers in the table that it reads."""
+        """This code with other numbers in the table that it reads."""
         other = replace(self, system=replace(self.system, data=data), module=replace(self.module, data=data))
         # What was made of the system for people to read is the same.
         other.__dict__.update({key: self.__dict__[key] for key in (*READABLE, "checks") if key in self.__dict__})

@@ -75,7 +75,7 @@ class Assembled:
         return left <= CLOSED and fastest <= CLOSED * self.speed
 
     def _largest(self, values: Mapping[str, float]) -> float:
-        """By the sizes of the equations."""
+        """The largest residual by the sizes of the equations."""
         return max((abs(value) / self.sizes[name] for name, value in values.items()), default=0.0)
 
     def require(self) -> Assembled:
@@ -147,7 +147,7 @@ class Equations:
         return slopes.reshape(self.system.n_v, -1).T
 
     def keeping(self, names: Sequence[str]) -> Equations:
-        """The same equations where these states keep their values."""
+        """These equations where some states keep their values."""
         return dataclasses.replace(self, free=np.array([name not in names for name in self.names], float))
 
 

@@ -150,7 +150,7 @@ class Following:
         return [self.values[f"{path}.{k}" if isinstance(gain, tuple) else path] for k in range(self.n)]
 
     def slopes(self, q: Array, t: float) -> tuple[Array, Array]:
-        """By the joints: of axes and constraints, and of what is followed and constraints."""
+        """The slopes by the joints: of axes and constraints, and of what is followed and constraints."""
         held, followed = self.call("position_slopes", q, t), self.call("slopes", q, t)
         return held, np.vstack([followed[self.n :], held[self.n :]]) if self.info.rows.all else held
 

@@ -161,7 +161,7 @@ def is_soon_over(system: System, solver: Solver, kernels: KernelSet) -> bool:
 def compile_lane_module(
     system: System, solver: Solver, patterns: tuple[str, ...], plain: bool = False
 ) -> LaneModule | None:
-    """The same functions for several robots at once, the cheapest first; None where they cannot be."""
+    """The functions for several robots at once, the cheapest first; None where they cannot be."""
     kernels = gather_functions(system, solver, patterns, traced=not plain)
     functions = kernels.functions
     # Steps by propagators are hardly more than products of vectors: any processor that has wide ones gains.

@@ -436,7 +436,7 @@ class SteppedBatch(SteppedRobots):
         return {}
 
     def _advance_watched(self, number: int) -> dict[int, Outcome]:
-        """The same, where events may end runs.
+        """Advance all robots where events may end runs.
 
         A guard g that changes no faster than at both ends of the step cannot have been at zero where it stays farther
         away than that: |g| > step |dg/dt|. All other robots go through the step once more and are looked at closely.

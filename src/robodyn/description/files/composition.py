@@ -198,7 +198,7 @@ class Composed:
     origins: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def place(self, flaw: Flaw) -> Flaw:
-        """The same flaw, reported where the thing stands."""
+        """This flaw, reported where the thing stands."""
         path = re.sub(r"\[\d+\]", "", flaw.path)
         while path:
             if path in self.origins:
@@ -331,7 +331,7 @@ def _add_parts(whole: Composed, part: Composed) -> None:
 
 
 def _resolve(value: Any, folder: str, key: str = "") -> Any:
-    """The same data with names of files as they are seen from the folder of the file that includes it."""
+    """The data with names of files as they are seen from the folder of the file that includes it."""
     if isinstance(value, Mapping):
         return {name: _resolve(entry, folder, name) for name, entry in value.items()}
     names_file = isinstance(value, str) and (key == "file" or ".py:" in value)

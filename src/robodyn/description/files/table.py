@@ -148,7 +148,7 @@ class TomlTable:
         return [TomlTable(entry, f"{self.at(key)}[{k}]", self.flaws) for k, entry in enumerate(entries)]
 
     def flattened(self) -> TomlTable:
-        """The same with dotted keys joined: `elbow.position = 1` is a table in a table to TOML."""
+        """This table with dotted keys joined: `elbow.position = 1` is a table in a table to TOML."""
         flat = TomlTable({}, self.path, self.flaws)
         for key, value in leaves_of(self.data):
             if key in flat.data:

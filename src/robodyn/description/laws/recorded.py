@@ -59,7 +59,7 @@ class RecordedReference:
         return LawInfo({"time": "s", **filled}, breaks=lambda parameters: self.times)
 
     def on_ticks(self, base: Fraction) -> "RecordedReference":
-        """The same with held samples exactly at the ticks that they are next to, so that samples there see them.
+        """This reference with held samples exactly at the ticks that they are next to, so that samples there see them.
 
         Args:
             base: period of ticks [s].

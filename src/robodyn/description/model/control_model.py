@@ -176,7 +176,7 @@ class ControlModel(Description):
         return any(self.matches(pattern, name) for pattern in self.scale)
 
     def factor_of(self, name: str) -> float:
-        """By which a number of the machine is multiplied: the last factor whose pattern it matches."""
+        """The factor by which a number of the machine is multiplied: the last one whose pattern it matches."""
         return next((self.scale[p] for p in reversed(tuple(self.scale)) if self.matches(p, name)), 1.0)
 
 

@@ -37,7 +37,7 @@ class SourceFile(Protocol):
         """Its name."""
 
     def place(self, flaw: Flaw) -> Flaw:
-        """The same flaw, reported where the thing stands."""
+        """This flaw, reported where the thing stands."""
 
 
 @dataclass_transform(
@@ -112,7 +112,7 @@ class Description:
             object.__setattr__(self, field, value)
 
     def replaced(self, **changed: Any) -> Self:
-        """The same description with other values in some fields; itself where there are none."""
+        """This description with other values in some fields; itself where there are none."""
         if not changed:
             return self
         fresh: Self = dataclasses.replace(self, **changed)  # type: ignore[type-var]
@@ -129,7 +129,7 @@ class Description:
         return getattr(self, "name", "")
 
     def map_numbers(self, change: NumberMap, prefix: str | None = None) -> Self:
-        """The same description with each of its named numbers as the map gives it."""
+        """This description with each of its named numbers as the map gives it."""
         return self._with(
             lambda field, kind, value: kind.map_numbers(self, self._path(prefix, field, kind), value, change)
         )
@@ -145,11 +145,11 @@ class Description:
         return listed[prefix]
 
     def with_numbers(self, changes: Mapping[str, float], prefix: str | None = None) -> Self:
-        """The same description with some numbers changed; names that are not its own are left alone."""
+        """This description with some numbers changed; names that are not its own are left alone."""
         return self.map_numbers(_NumberChanges(changes), prefix)
 
     def map_names(self, change: NameMap, path: str = "") -> Self:
-        """The same description with its own name, and those it refers to, as the map gives them."""
+        """This description with its own name, and those it refers to, as the map gives them."""
         under = f"{path}." if path else ""
         return self._with(lambda field, kind, value: kind.map_names(under + field, value, change))
 
@@ -166,11 +166,11 @@ class Description:
         return references
 
     def renamed(self, rename: Rename) -> Self:
-        """The same description with other names, its own and those it refers to."""
+        """This description with other names, its own and those it refers to."""
         return self.map_names(lambda _, to, name: rename(to, name))
 
     def moved(self, place: Pose, grounded: Collection[str]) -> Self:
-        """The same description where the ground, and what is fixed to it, stands at another place of the world.
+        """This description where the ground, and what is fixed to it, stands at another place of the world.
 
         Args:
             grounded: names of the ground and of its points.
@@ -183,7 +183,7 @@ class Description:
         return ".".join(filter(None, (prefix, field if kind.under is None else kind.under)))
 
     def _with(self, change: Callable[[str, FieldKind, Any], Any]) -> Self:
-        """The same description with the values of its fields changed; itself where none of them is."""
+        """This description with the values of its fields changed; itself where none of them is."""
         changed = {}
         for field, kind in self.KINDS.items():
             value = getattr(self, field)

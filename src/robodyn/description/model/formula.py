@@ -266,7 +266,7 @@ def evaluate(tree: Node, values: Mapping[str, Any]) -> Any:
 
 
 def rename_signals(formula: str, rename: Callable[[str], str]) -> str:
-    """The same formula on signals of other names."""
+    """The formula on signals of other names."""
     for name in sorted(names_in(parse_formula(formula)), key=lambda one: -one.at):
         fresh = rename(name.name)
         length = len(name.name) + 2 * name.quoted

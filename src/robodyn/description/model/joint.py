@@ -54,7 +54,7 @@ def excess(field: str, value: Any, limit: Any) -> Any:
 
 
 def slack(limit: Any) -> Any:
-    """By how much a value may be beyond a limit."""
+    """The amount by which a value may be beyond a limit."""
     return SLACK * absolute(limit) + LEAST_SLACK
 
 
@@ -319,7 +319,7 @@ class Joint(Description):
         return JointBlock(f"{self.name}.{name}", law, self.name, parameters=parameters, sources=sources)
 
     def without_blocks(self) -> Joint:
-        """The same joint without damping, friction and end stops."""
+        """This joint without damping, friction and end stops."""
         return self.replaced(**dict.fromkeys((*LOSSES, *STOPS))) if self.blocks else self
 
     @property

@@ -127,7 +127,7 @@ class Machine(Description, Displayed):
         return (*self.blocks, *self.joint_blocks)
 
     def with_all_blocks(self, blocks: Iterable[Block]) -> Self:
-        """The same machine with other blocks in place of all, those of its joints too."""
+        """This machine with other blocks in place of all, those of its joints too."""
         mechanism = self.mechanism
         if mechanism is not None and self.joint_blocks:
             mechanism = mechanism.replaced(joints=tuple(joint.without_blocks() for joint in mechanism.joints))
@@ -426,7 +426,7 @@ class ElasticGear(Description):
 
 
 def with_elastic_joints(machine: Machine, gears: Mapping[str, ElasticGear], link_side: Collection[str] = ()) -> Machine:
-    """The same machine with elastic gears.
+    """The machine with elastic gears.
 
     Combinations of elastic joints, and blocks on such joints, go to the drives, their names kept; so do the signals
     that blocks, formulas and delays read.

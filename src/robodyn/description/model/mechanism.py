@@ -104,11 +104,11 @@ class Mechanism(Description):
         return super()._path("", field, kind)
 
     def with_bodies(self, *bodies: Body) -> Mechanism:
-        """The same mechanism with other bodies in place of those of the same names."""
+        """This mechanism with other bodies in place of those of the same names."""
         return self._with_parts("bodies", bodies)
 
     def with_joints(self, *joints: Joint) -> Mechanism:
-        """The same mechanism with other joints in place of those of the same names."""
+        """This mechanism with other joints in place of those of the same names."""
         return self._with_parts("joints", joints)
 
     def _with_parts(self, group: str, parts: tuple[Body, ...] | tuple[Joint, ...]) -> Mechanism:
@@ -129,7 +129,7 @@ class Mechanism(Description):
         return {joint.name: joint for joint in self.joints}
 
     def with_payload(self, payload: Body, on: str, origin: Any = (0.0, 0.0, 0.0)) -> Mechanism:
-        """The same mechanism carrying one more body, fixed to the body `on` at `origin`."""
+        """This mechanism carrying one more body, fixed to the body `on` at `origin`."""
         joint = Joint(f"{payload.name}_mount", "fixed", on, payload.name, origin)
         return dataclasses.replace(self, bodies=(*self.bodies, payload), joints=(*self.joints, joint))
 

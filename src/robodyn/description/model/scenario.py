@@ -370,7 +370,7 @@ class Scenario(Description, Displayed):
         return {number.name: number for number in super().numbers("")}
 
     def with_numbers(self, changes: Mapping[str, float], prefix: str | None = None) -> Self:
-        """The same scenario with some numbers changed; an unknown name is an error.
+        """This scenario with some numbers changed; an unknown name is an error.
 
         `initial.<state>` may name any state, also one that starts at its default so far.
         """
@@ -424,7 +424,7 @@ class ScenarioSequence(Description):
         return {name: number for phase in reversed(self.phases) for name, number in phase.numbers().items()}
 
     def with_numbers(self, changes: Mapping[str, float], prefix: str | None = None) -> Self:
-        """The same sequence with some numbers changed in every phase that has them; an unknown name is an error."""
+        """This sequence with some numbers changed in every phase that has them; an unknown name is an error."""
         flaws = FlawList()
         numbers = self.numbers()
         for name in changes:

@@ -67,7 +67,7 @@ class SerialArm:
     kept: tuple[bool, ...] = (True,) * 6
 
     def leave_free(self, free: Any) -> SerialArm:
-        """The same arm for a task that leaves some of the tool's motions free."""
+        """This arm for a task that leaves some of the tool's motions free."""
         return replace(self, kept=tuple(name not in free for name in DIRECTIONS))
 
     @property

@@ -425,7 +425,7 @@ def _advance(arm: SerialArm, q: Array, here: PathMotion, there: PathMotion, step
 def _advance_in_parts(
     arm: SerialArm, path: CartesianPath, piece: int, q: Array, begin: float, end: float, halvings: int = 6
 ) -> Array:
-    """The same in halved steps, as often as it helps: joints may turn far on a short way near a singularity."""
+    """Advance in halved steps, as often as it helps: joints may turn far on a short way near a singularity."""
     motion = path.at([begin, end], piece)
     whole = _advance(arm, q, _row(motion, 0), _row(motion, 1), end - begin)
     if np.isfinite(whole[0]) or not halvings:
@@ -486,7 +486,7 @@ def examine(
 
 
 def _with_null_motion(arm: SerialArm, trace: JointTrace, wanted: PathMotion) -> JointTrace:
-    """The same with the derivatives' part in the null space, from splines through the knots of each piece.
+    """The knots with the derivatives' part in the null space, from splines through the knots of each piece.
 
         q' = J^+ twist + N N^T spline',   q'' = J^+ (twist' - J' q') + N N^T spline''
 
@@ -693,7 +693,7 @@ def _start(arm: SerialArm, path: CartesianPath, near: Any, branch: int | None) -
 
 
 def _refined(arm: SerialArm, path: CartesianPath, trace: JointTrace, posture: PosturePreference | None) -> JointTrace:
-    """The same at as many knots as the interpolation needs, closer together where it needs them."""
+    """The path at as many knots as the interpolation needs, closer together where it needs them."""
     for _ in range(4):
         errors = _interpolation_errors(arm, path, trace)
         if np.max(errors) <= TOLERANCE or not np.isfinite(errors).all() or len(trace.knots) > MOST_KNOTS:

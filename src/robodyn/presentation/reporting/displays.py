@@ -400,7 +400,7 @@ def policy_of(style: str, script: str) -> str:
 
 
 def fingerprint(text: str) -> str:
-    """By which a policy names a style or a script."""
+    """The hash by which a policy names a style or a script."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 

@@ -155,7 +155,7 @@ def draw_poles(models: Models, *, labels: Sequence[str] | None = None, within: f
 def draw_pole_zeros(
     models: LinearModel | Sequence[LinearModel], *, labels: Sequence[str] | None = None, within: float | None = None
 ) -> Figure:
-    """The same with invariant zeros as circles."""
+    """A figure of the complex plane as `draw_poles` gives it, with invariant zeros as circles."""
     return _draw_roots(models, labels, within, zeros=True)
 
 

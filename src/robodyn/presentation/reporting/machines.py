@@ -239,7 +239,7 @@ def show_move(move: Move) -> Display:
 
 @shows
 def show_fast_move(move: FastMove) -> Display:
-    """The same, the fastest trapezoid beside it, and the largest share of any limit."""
+    """The move, the fastest trapezoid beside it, and the largest share of any limit."""
     begin, rival = float(move.time[0]), move.trapezoid_end
     longer = 100 * ((rival - begin) / (move.duration - begin) - 1)
     comparison = (

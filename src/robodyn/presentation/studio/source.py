@@ -94,7 +94,7 @@ class Source:
         return find_written_units(path, what.numbers(), text)
 
     def stamp(self, what: Scenario | ScenarioSequence, text: str | None) -> Stamp:
-        """By which it is seen whether a file that a scenario was read from has changed since."""
+        """The stamp by which it is seen whether a file that a scenario was read from has changed since."""
         written = what.written_in if isinstance(what, Scenario) else None
         names: set[str] = set()
         if isinstance(written, ScenarioFile):
@@ -139,7 +139,7 @@ def stamp_files(files: Iterable[Path]) -> Stamp:
 
 
 def mark_text(text: str) -> str:
-    """By which one text is told from another."""
+    """The mark by which one text is told from another."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

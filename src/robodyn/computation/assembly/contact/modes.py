@@ -212,7 +212,7 @@ def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh) -> Mobility:
 
 
 def mean_compliance(own: ca.SX) -> ca.SX:
-    """Alike for all rows, so that four corners share a load."""
+    """A compliance that is alike for all rows, so that four corners share a load."""
     return ca.repmat(COMPLIANCE * ca.sum1(own) / max(own.numel(), 1), own.numel(), 1)
 
 

@@ -221,7 +221,7 @@ class StateDesign:
 
 
 def design_controllers(scenario: Scenario) -> Scenario:
-    """The same scenario with blocks in place of its state controllers."""
+    """The scenario with blocks in place of its state controllers."""
     machine = scenario.machine
     if not machine.controllers:
         return scenario

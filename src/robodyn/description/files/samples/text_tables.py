@@ -49,7 +49,7 @@ class FileColumns:
         return f"{self.word} {row + 1 if self.places is None else int(self.places[row])}"
 
     def rows(self, mask: Array, *notes: str) -> FileColumns:
-        """The same columns with some of their rows."""
+        """These columns with some of their rows."""
         places = np.arange(1, mask.size + 1) if self.places is None else self.places
         values = {name: column[mask] for name, column in self.values.items()}
         stamps = None if self.stamps is None else self.stamps[mask]
