@@ -197,9 +197,11 @@ def test_efforts_that_are_mostly_friction_do_not_tell_how_their_axes_are_read(tm
     assert any("doubtful" in one and "joint6" in one for one in found.open)
 
 
-def test_an_axis_that_never_moves_keeps_its_name_and_tells_nothing(tmp_path):
+@pytest.mark.parametrize("noise", [0.0, 2e-5])
+def test_an_axis_that_never_moves_keeps_its_name_and_tells_nothing(tmp_path, noise):
     # Joint 1 turns about the vertical: that it stands changes the efforts of others little.
-    time, columns = spoil("six-axis", q1=lambda x: 0 * x, dq1=lambda x: 0 * x, tau2=lambda x: -x)
+    still = 0.3 + noise * np.random.default_rng(0).normal(size=clean("six-axis")[0].size)
+    time, columns = spoil("six-axis", q1=lambda x: still, dq1=lambda x: 0 * x, tau2=lambda x: -x)
     found = propose(tmp_path, "six-axis", time, columns)
     assert not found.foreign
     assert [(f.where, f.kind) for f in found.findings] == [("column 'tau2'", "wrong sign")]
@@ -372,3 +374,17 @@ def test_headings_as_a_controller_writes_them_are_read(tmp_path):
     for key, signal in signals.items():
         if key.startswith("tau"):
             assert np.std(data[signal].values - columns[key]) < 0.03 * np.std(columns[key])
+
+
+def test_a_slide_in_counts_under_a_current_without_unit_is_told_to_be_of_unknown_size(tmp_path):
+    """Without weight the size of its motion and that of its current are known only together."""
+    rail = rd.Joint("rail", "prismatic", rd.GROUND, "mass", axis=(1, 0, 0))
+    push = rd.Block("rail.drive", "torque_source", "rail", {"command": "none.value"})
+    none = rd.Block("none", "constant_reference", parameters={"constant": 0.0})
+    slide = rd.Machine("slide", rd.Mechanism("slide", (rd.Body("mass", 40.0),), (rail,)), (push, none))
+    time = np.arange(0, 10, 2e-3)
+    q, a = (np.real(np.exp(2j * np.pi * 0.7 * time) * size) for size in (0.1, -0.1 * (2 * np.pi * 0.7) ** 2))
+    log = {"pos_cnt": np.round(2e5 * q), "I_q": 40 * a / 30}
+    found = propose_mapping(rd.Scenario("slide", slide, 1.0), write(tmp_path / "log.csv", time, log))
+    assert {signal.column for signal in found.mapping.signals} == {"pos_cnt", "I_q"}
+    assert any(one.startswith("size of 'pos_cnt'") for one in found.open)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import assess_clock
+from robodyn.analysis.measurement.measured import stands_still
 from robodyn.analysis.measurement.responses import are_even, stale_rows
 from robodyn.base import Array, ModelError, known_unit, refuse
 from robodyn.description.files.samples.headings import read_heading
@@ -84,9 +85,13 @@ class LogTable:
 
     @cached_property
     def moves(self) -> Array:
-        """Columns that are not constant."""
+        """Columns that are not constant; a position that only scatters is."""
         span = np.array([np.ptp(y[np.isfinite(y)]) if np.isfinite(y).any() else 0.0 for y in self.values.T])
-        return span > 1e-9 * np.nanmax(np.abs(np.nan_to_num(self.values)), axis=0, initial=0.0)
+        moves = span > 1e-9 * np.nanmax(np.abs(np.nan_to_num(self.values)), axis=0, initial=0.0)
+        for k, name in enumerate(self.names):
+            if read_heading(name, self.units.get(name, "")).kind == "position" and stands_still(self.values[:, k]):
+                moves[k] = False
+        return moves
 
     def even(self) -> tuple[Array, float]:
         """Columns at even times, means of rows where these are fast, nan within gaps; and the rate."""

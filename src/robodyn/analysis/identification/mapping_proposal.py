@@ -495,6 +495,12 @@ class _Proposer:
                 self.tell(heading, "swapped efforts", what, _EXCHANGED, model.efforts[p])
             signal = self.describe_effort(p, heading, float(fit.gains[p, c]), float(fit.signs[p, c]), correlation)
             signals.append(signal)
+            written = self.headings[candidates[choice.columns[p]]]
+            larger = compared.fit(choice.changed(p, scale=1.5 * choice.scale[p])).scores()[p]
+            sized = signal.factor == 1.0 and signal.gear == 1.0
+            if not written.unit and not sized and larger < fit.scores()[p] + TOLD:
+                what = f"another explains '{heading.column}' equally well, in another size; write its unit or gear"
+                self.open.append(f"size of '{written.column}': {what}")
             late = None
             if needed is not None and correlation > 0.5:
                 late = self.effort_delay(column, needed, p, fit.signs[p, c])

@@ -10,7 +10,7 @@ from robodyn.base import known_unit, parse_unit
 
 WORDS = {
     "time": "time timestamp timestamps stamp zeit temps tempo sec secs seconds msec usec nsec",
-    "position": "q pos position positions angle angles theta phi winkel encoder enc counts lage weg qm qj "
+    "position": "q pos position positions angle angles theta phi winkel encoder enc counts cnt cnts lage weg qm qj "
     "angulo posizione",
     "velocity": "qd dq qdot dqdt vel velocity velocities speed speeds omega rpm w v geschwindigkeit drehzahl qv rate",
     "acceleration": "qdd ddq acc accel acceleration accelerations qddot beschleunigung",
@@ -68,6 +68,8 @@ def read_heading(column: str, unit: str = "") -> Heading:
     behind = [k for k in numbers if k and words[k - 1] in JOINT_WORDS]
     number = int(words[(behind or numbers)[-1]]) if numbers else None
     names = [word for word in words if not word.isdigit()]
+    # The current that makes torque, often written in two words.
+    names = " ".join(names).replace("i q", "iq").split()
     written = unit if unit and known_unit(unit) is not None else ""
     if not written:
         written = next((UNITS[word] for word in reversed(names) if word in UNITS), "")
