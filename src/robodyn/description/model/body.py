@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from robodyn.base import FlawList, nearest
+from robodyn.base import Array, FlawList, nearest
 
 from .description import Description
 from .fields import (
@@ -206,7 +206,7 @@ TENSOR = ("xx", "yy", "zz", "xy", "xz", "yz")
 TRIANGLE_TOLERANCE = 1e-6
 
 
-def tensor_of(entries: Any) -> np.ndarray:
+def tensor_of(entries: Any) -> Array:
     """The symmetric 3x3 matrix of (xx, yy, zz, xy, xz, yz); products are the matrix's own off-diagonals."""
     xx, yy, zz, xy, xz, yz = entries
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -395,7 +395,7 @@ class FlexibleBody(Body):
         return tuple(Freedom(f"{self.name}.mode{k}", kind) for k, kind in enumerate(kinds, start=1))
 
     @property
-    def frequencies(self) -> np.ndarray:
+    def frequencies(self) -> Array:
         """The frequencies of the modes, the body clamped at its joint and nothing attached [Hz], (n,)."""
         return np.sqrt(self.stiffness * np.array(self.modal_stiffness) / np.array(self.modal_mass)) / (2 * np.pi)
 

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
+from robodyn.base import Array, FlawList, Unreadable
 from robodyn.base.spatial import Pose, from_quaternion
-from robodyn.base.untrusted import Unreadable
 from robodyn.description.laws.drives import REFERENCE
 from robodyn.description.model import (
     Block,
@@ -32,7 +31,8 @@ from robodyn.description.model import (
 )
 from robodyn.description.model.joint import GROUND
 from robodyn.description.model.numbers import as_floats
-from robodyn.description.robots.building import (
+
+from .building import (
     JointDraft,
     LinkDraft,
     RobotDraft,
@@ -40,8 +40,8 @@ from robodyn.description.robots.building import (
     rotated_inertia,
     usable_name,
 )
-from robodyn.description.robots.links import MeshFiles, colour_of, make_look
-from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, load_xml, xml_text
+from .links import MeshFiles, colour_of, make_look
+from .xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, load_xml, xml_text
 
 # --------------------------------------------------------------------------------------------------
 # MJCF sources: which elements do a file and those it includes hold, and what does MuJoCo's compiler make of them?
@@ -486,7 +486,7 @@ class MjcfReader:
     # ----------------------------------------------------------------------------------------------
     # Joints: which chain carries a body? MuJoCo allows several between two bodies, each with an anchor.
 
-    def read_joints(self, body: int, parent: str, place: Pose) -> np.ndarray:
+    def read_joints(self, body: int, parent: str, place: Pose) -> Array:
         """The joints from a parent's frame to the body, which stands at a place in it; returned: the last one's anchor.
 
             X_parent_body = X_place  T(a_1) J_1 T(-a_1)  T(a_2) J_2 T(-a_2) ...
@@ -716,13 +716,13 @@ class MjcfReader:
         element.mark(CONVERTED, f"a {loop.kind} loop joint, {EXACT}")
         return ""
 
-    def point(self, name: str, body: int, place: np.ndarray) -> str:
+    def point(self, name: str, body: int, place: Array) -> str:
         point = Point(self.own_name(name), self.bodies[body], as_floats(place - self.anchors[body]))
         self.draft.points.append(point)
         return point.name
 
     def couple(
-        self, name: str, ends: tuple[str | None, str | None], second: int, data: np.ndarray, active: bool,
+        self, name: str, ends: tuple[str | None, str | None], second: int, data: Array, active: bool,
         element: XmlElement,
     ) -> str:  # fmt: skip
         """A follower, a joint or tendon, by its leader; second: MuJoCo's number of it, negative where there is none."""

@@ -11,18 +11,18 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base import Array, FlawList, Unreadable, nearest
 from robodyn.base.spatial import Pose, quaternion_from_matrix
-from robodyn.base.untrusted import Unreadable
 from robodyn.description.model import Block, LoopJoint, Point
 from robodyn.description.model.body import Body, Look
 from robodyn.description.model.joint import GROUND, Joint
 from robodyn.description.model.numbers import as_floats
-from robodyn.description.robots.building import JointDraft, LinkDraft, MimicDraft, RobotDraft, distinct, usable_name
-from robodyn.description.robots.links import COLOUR, LIMITS, LinkReader, MeshFiles, colour_of, rgb_of, rotation_of
-from robodyn.description.robots.writing import PLACE, LinkWriter, address_of_file, is_identity, number_text
-from robodyn.description.robots.writing import pose_of as place_of
-from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, read_floats
+
+from .building import JointDraft, LinkDraft, MimicDraft, RobotDraft, distinct, usable_name
+from .links import COLOUR, LIMITS, LinkReader, MeshFiles, colour_of, rgb_of, rotation_of
+from .writing import PLACE, LinkWriter, address_of_file, is_identity, number_text
+from .writing import pose_of as place_of
+from .xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, read_floats
 
 # --------------------------------------------------------------------------------------------------
 # Frames of SDF: where do links, joints and frames of a model stand, each given relative to another?
@@ -160,7 +160,7 @@ class SdfLinks(LinkReader):
         return uri.text.strip()
 
     def read(
-        self, name: str, element: XmlElement, anchor: np.ndarray, frame_in_link: Callable[[str], Pose]
+        self, name: str, element: XmlElement, anchor: Array, frame_in_link: Callable[[str], Pose]
     ) -> LinkDraft:
         """A link.
 
@@ -229,7 +229,7 @@ class JointReader:
         """A name that no part of the machine has yet."""
         return distinct(usable_name(wanted, noun), self.draft.part_names)
 
-    def fill(self, draft: JointDraft, given: str, axis: np.ndarray, second: np.ndarray | None) -> None:
+    def fill(self, draft: JointDraft, given: str, axis: Array, second: Array | None) -> None:
         """Axis, limits, losses, spring and leader of a joint."""
         part = draft.element.one("axis")
         if draft.kind in ("fixed", "ball") or part is None:
@@ -299,7 +299,7 @@ class JointReader:
         scope = draft.name.removesuffix(draft.element.attributes["name"])
         draft.mimic = MimicDraft(scope + leader, ratio, offset - ratio * reference, element)
 
-    def close(self, draft: JointDraft, axis: np.ndarray, X_joint: Pose, X_parent: Pose, X_child: Pose) -> None:
+    def close(self, draft: JointDraft, axis: Array, X_joint: Pose, X_parent: Pose, X_child: Pose) -> None:
         """A joint whose child hangs on another one already: a constraint between two points.
 
         Args:
@@ -386,7 +386,7 @@ class _Model:
     frames: Frames
     links: dict[str, XmlElement] = field(default_factory=dict)
     joints: list[_Joint] = field(default_factory=list)
-    anchors: dict[str, np.ndarray] = field(default_factory=dict)
+    anchors: dict[str, Array] = field(default_factory=dict)
 
     def pose(self, link: str) -> Pose:
         """The pose of our frame of a link, in the model."""
@@ -550,7 +550,7 @@ class SdfReader:
         self.joints.fill(draft, given, axis, second)
         self.draft.joints.append(draft)
 
-    def axis(self, joint: _Joint, frames: Frames, tag: str) -> np.ndarray:
+    def axis(self, joint: _Joint, frames: Frames, tag: str) -> Array:
         """An axis of a joint in the child's frame."""
         part = joint.element.one(tag)
         xyz = np.array(text_floats(part, "xyz", (0.0, 0.0, 1.0), self.flaws))

@@ -11,12 +11,13 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base import Array, FlawList, nearest
 from robodyn.base.spatial import Pose, to_rpy
 from robodyn.description.model.body import CapsuleLook, Look
 from robodyn.description.model.joint import GROUND, Joint
-from robodyn.description.robots.building import JointDraft, LinkDraft, MimicDraft, RobotDraft
-from robodyn.description.robots.links import (
+
+from .building import JointDraft, LinkDraft, MimicDraft, RobotDraft
+from .links import (
     COLOUR,
     INERTIA,
     LIMITS,
@@ -26,7 +27,7 @@ from robodyn.description.robots.links import (
     rgb_of,
     rotation_of,
 )
-from robodyn.description.robots.writing import (
+from .writing import (
     PLACE,
     UNLIMITED,
     LinkWriter,
@@ -35,7 +36,7 @@ from robodyn.description.robots.writing import (
     number_text,
     pose_of,
 )
-from robodyn.description.robots.xml_tree import (
+from .xml_tree import (
     CHOICE,
     CONVERTED,
     READ,
@@ -438,7 +439,7 @@ class UrdfWriter(LinkWriter):
         return joint
 
 
-def write_origins(path: Path, origins: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> str:
+def write_origins(path: Path, origins: Mapping[str, tuple[Array, Array]]) -> str:
     """The text of a URDF file with other origins of its joints; all else stays as it is written.
 
     Args:

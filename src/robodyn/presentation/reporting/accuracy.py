@@ -12,7 +12,7 @@ from robodyn.analysis.accuracy.arms import ArmSheet
 from robodyn.analysis.accuracy.circle import CircleTest, CircleTests
 from robodyn.analysis.accuracy.sheet import Figure as SheetFigure
 from robodyn.analysis.accuracy.sheet import Sheet
-from robodyn.base.units import choose_unit, show_quantity, with_unit
+from robodyn.base import choose_unit, show_quantity, with_unit
 
 from .displays import Display, DisplayFigure, Table, shows
 from .drives import open_arm_sheet

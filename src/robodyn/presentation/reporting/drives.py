@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.units import show_quantity
+from robodyn.base import show_quantity
 
 from .displays import Display, DisplayFigure, Part, Table, shows
 from .figures import COLOURS, empty_figure, finish_axes, into_file, label_bottom, legend_beside, panel_figure

@@ -338,7 +338,7 @@ def _rising(
     return columns, time
 
 
-def repeats(values: Array) -> np.ndarray:
+def repeats(values: Array) -> Array:
     """Rows (n, columns) with the same numbers as the row before; two that are missing are the same."""
     same = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
     return np.concatenate([[False], same.all(axis=1)])
