@@ -52,8 +52,8 @@ BENCHMARKS = (
     "regression",
     "fit_slopes",
 )
-# Those that are measured only where they are named, and checked always: a picture, and a statistic without times.
-ON_REQUEST = ("growth", "coverage")
+# Those that are measured only where they are named, and checked always: pictures, and a statistic without times.
+ON_REQUEST = ("growth", "scaling", "coverage")
 # Those that can do more than there is patience for every day.
 LONGER = ("auto", "rx90_sweep", "many", "lanes")
 DEFAULT_FILE = Path("out/benchmarks.json")
