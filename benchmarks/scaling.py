@@ -1,9 +1,10 @@
 """How do the cost of a step and the time until it can be taken grow with links, loops, contacts and blocks?
 
-    python -m benchmarks.scaling docs/images/scaling.png
+    python -m benchmarks.scaling docs/images/scaling.png docs/benchmarks.md
 
-draws the picture. Times are of the processor, so that other work on the machine counts for little. Slopes are those of
-straight lines in logarithmic axes over the larger half of the sizes: 1 where twice the parts take twice the time.
+draws the picture and writes the numbers into the page, between two marks. Times are of the processor, so that other
+work on the machine counts for little. Slopes are those of straight lines in logarithmic axes over the larger half of
+the sizes: 1 where twice the parts take twice the time.
 """
 
 from __future__ import annotations
@@ -31,14 +32,13 @@ ENOUGH = 0.3
 """Seconds of steps that are measured, at least once and at most REPEATS times."""
 REPEATS = 9
 AGREEMENT = 1e-9
-ALIKE = "alike", "a step [us]", "until it is ready [s]"
 
 
 @dataclass(frozen=True)
 class Size:
     links: tuple[int, ...] = (10, 32, 100, 320, 1000)
     loops: tuple[int, ...] = (4, 10, 32, 100, 320)
-    contacts: tuple[int, ...] = (10, 32, 100, 320, 1000)
+    contacts: tuple[int, ...] = (4, 10, 32, 100, 320)
     blocks: tuple[int, ...] = (10, 32, 100, 320, 1000)
     steps: int = 20
 
@@ -139,7 +139,7 @@ def check_chain(ready: Prepared, steps: int) -> float:
     return largest_difference([(needed + held, held)])
 
 
-# ------------------------------------------------------------------------------------- loops, contacts, blocks: all alike
+# -------------------------------------------------------------------------------------- loops, contacts, blocks: alike
 
 
 def four_bar_row(count: int, duration: float) -> rd.Scenario:
@@ -213,7 +213,23 @@ def draw_tables(tables: tuple[Table, ...], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
+BEGIN, END = "<!-- numbers of benchmarks.scaling -->\n", "<!-- end of these numbers -->"
+
+
+def write_numbers(findings: Findings, page: Path) -> None:
+    """One table of all, in the place of what stands between the marks of a page."""
+    lines = ["| parts | number | a step | until it is ready |", "| --- | --- | --- | --- |"]
+    for table in findings.tables:
+        lines += [f"| {table.columns[0]} | {count} | {us:.3g} us | {s:.3g} s |" for count, us, s in table.lines]
+        step, ready = (find_slope(table, column) for column in (1, 2))
+        lines.append(f"| | slope of the last three | {step:.2f} | {ready:.2f} |")
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text("".join([before, BEGIN, "\n", "\n".join(lines), "\n\n", END, after]), encoding="utf-8")
+
+
 if __name__ == "__main__":
     findings = measure(SIZES["usual"])
     print(show(findings), flush=True)
     draw_tables(findings.tables, Path(sys.argv[1]))
+    write_numbers(findings, Path(sys.argv[2]))

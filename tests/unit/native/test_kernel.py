@@ -98,3 +98,22 @@ def test_calls_from_several_threads_do_not_mix(kernel):
 def test_kernels_are_frozen(kernel):
     with pytest.raises(AttributeError):
         kernel.address = 0
+
+
+@pytest.mark.parametrize("is_alike", [False, True], ids=["of another length", "as long as the memory"])
+def test_runs_of_inputs_are_copied_and_an_output_may_lie_on_an_input_of_its_length(is_alike):
+    x, m = ca.SX.sym("x", 3), ca.SX.sym("m", 40)
+    # An action's new memory: most of the old, shifted or in place, with single entries changed and swapped.
+    if is_alike:
+        new = ca.vertcat(m[:25], m[25] + x[0], m[39], m[27:39], m[26])
+    else:
+        new = ca.vertcat(x + 1.0, m[:20], m[30], m[22:])
+    function = ca.Function("act", [x, m], [new], ["x", "m"], ["new"])
+    kernel = compile_kernels({"act": function}, cache=False).kernels["act"]
+    values = np.array([1.0, 2.0, 3.0]), np.arange(100.0, 140.0)
+    expected = np.array(function(*values)).ravel()
+    np.testing.assert_array_equal(kernel(*values), expected)
+    if is_alike:
+        pointers = [array.ctypes.data for array in (*values, values[1])]
+        ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(kernel.address)(*pointers)
+        np.testing.assert_array_equal(values[1], expected)

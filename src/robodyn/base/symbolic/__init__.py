@@ -67,6 +67,14 @@ def pick_entries(column: ca.SX, places: Iterable[int]) -> ca.SX:
     return to_column(column[k] for k in places)
 
 
+def nonzeros(values: Any) -> dict[int, Any]:
+    """The entries of a row, column or sequence that are not exactly zero, by their places."""
+    if isinstance(values, ca.SX):
+        sparse = ca.sparsify(ca.vec(values))
+        return dict(zip(sparse.row(), sparse.nonzeros(), strict=True))
+    return {k: value for k, value in enumerate(values) if not _is_zero(value)}
+
+
 def stack(values: Any) -> Any:
     """All values one below the other: a dense SX column if any is a symbol, else a flat numpy array.
 

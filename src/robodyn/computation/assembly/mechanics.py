@@ -106,6 +106,8 @@ def find_wrench(motion: Motion, load: Load) -> tuple[ca.SX, ca.SX]:
 
 NO_INERTIA = 1e-12
 """Part of the largest inertia that is none."""
+MANY_JOINTS = 100
+"""Degrees of freedom from which on one position has to do."""
 
 
 def check_inertia(motion: Motion) -> bool:
@@ -114,10 +116,10 @@ def check_inertia(motion: Motion) -> bool:
     if not tree.n_v:
         flaws.add("joints", "none of them moves", "make one revolute or prismatic, or leave the mechanism out")
         return False
-    # Some random positions: a joint may feel no inertia at one of them alone.
+    # Some random positions, fewer of large robots: a joint may feel no inertia at one of them alone.
     pivots = np.full(tree.n_v, np.inf)
     generator = np.random.default_rng(1)
-    for _ in range(3):
+    for _ in range(3 if tree.n_v < MANY_JOINTS else 1):
         place = generator.uniform(-1, 1, tree.n_q) * motion.scales
         place[tree.n_joint_coordinates :] = 0.0
         pivots = np.minimum(pivots, _pivots_at(motion, tree, place))

@@ -246,7 +246,7 @@ class Motion:
     def relative_jacobian(self, first: str, second: str, place: ca.SX) -> ca.SX:
         """Velocity of the body of a point against that of another at a place, by the joints' velocities, (3, n_v)."""
         links = self.point_pose(first)[0], self.point_pose(second)[0]
-        return ca.SX(relative_jacobian(self.mechanics.tree, self.q, links, place))
+        return ca.SX(relative_jacobian(self.mechanics.tree, self.q, self.poses, links, place))
 
     @property
     def scales(self) -> Array:

@@ -107,12 +107,14 @@ def geometric_jacobian(tree: Tree, q: Sequence[Scalar], link: int, point: Vector
     return build_matrix(columns).T
 
 
-def relative_jacobian(tree: Tree, q: Sequence[Scalar], links: tuple[int, int], place: Vector) -> Matrix:
+def relative_jacobian(
+    tree: Tree, q: Sequence[Scalar], poses: Sequence[Pose], links: tuple[int, int], place: Vector
+) -> Matrix:
     """Matrix (3, n_v) from joint rates to the velocity of one link against another at a place, both in world axes.
 
-    Joints that carry both links move nothing.
+    Joints that carry both links move nothing. Poses are those of all links.
     """
-    paths, poses, own = [tree.path(link) for link in links], link_poses(tree, q), tree.all_columns(q)
+    paths, own = [tree.path(link) for link in links], tree.all_columns(q)
     columns: list[Vector] = [np.zeros(3)] * tree.n_v
     for sign, path, other in ((1.0, paths[0], paths[1]), (-1.0, paths[1], paths[0])):
         for index in path:

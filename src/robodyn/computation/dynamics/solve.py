@@ -33,7 +33,7 @@ def ldl(M: Matrix) -> LdlFactors:
     """
     n = M.shape[0]
     # Only what is not zero is kept: what branches leave out costs nothing.
-    left = [{j: M[i, j] for j in range(i + 1) if not is_zero(M[i, j])} for i in range(n)]
+    left = [sym.nonzeros(M[i, : i + 1]) for i in range(n)]
     inverses: list[Scalar] = [0.0] * n
     # From the tips to the ground, D_kk = M_kk as the rows beyond have left it.
     for k in reversed(range(n)):
@@ -71,14 +71,14 @@ def solve_ldl(factors: LdlFactors, b: Sequence[Scalar]) -> Vector:
 
 def halve_ldl(factors: LdlFactors, b: Sequence[Scalar]) -> list[Scalar]:
     """Solution y of L^T y = b, so that `b^T M^-1 c = y_b^T D^-1 y_c`."""
-    y = [b[i] for i in range(len(factors.rows))]
+    y, n = sym.nonzeros(b), len(factors.rows)
     # From the tips: a force on few joints leaves most of y zero, only their ancestors feel it.
-    for i in reversed(range(len(y))):
-        if not is_zero(y[i]):
+    for i in reversed(range(n)):
+        if i in y and not is_zero(y[i]):
             for j, entry in factors.rows[i].items():
-                y[j] = y[j] - entry * y[i]
+                y[j] = y.get(j, 0.0) - entry * y[i]
 
-    return y
+    return [y.get(i, 0.0) for i in range(n)]
 
 
 def solve_symmetric(M: Matrix, b: Sequence[Scalar]) -> Vector:

@@ -27,6 +27,7 @@ from .pieces import (
     WIDE_REGISTERS,
     ModuleText,
     alike_input,
+    apart_inputs,
     emit_function,
     emit_together,
     entries_of,
@@ -160,6 +161,7 @@ def _emit_head(programs: Collection[Program]) -> str:
     parts += [declare(name) for name in sorted(used & CALLS.keys())]
     parts += [_SEARCH] if used_tables else []
     parts += [SEEK] if tables.SEEK in used else []
+    parts += ["declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"]
     return "\n".join([*parts, ""])
 
 
@@ -189,5 +191,5 @@ def _emit_entries(k: int, program: Program, swept: bool, row_input: int) -> str:
 
 def _emit_whole(symbol: str, program: Program, writer: Writer, attributes: str = "") -> str:
     writer.compute(order_operations(program.nodes, abreast=program.n_operations <= ABREAST_SIZE))
-    writer.store_outputs(entries_of(program.outputs), alike_input(program))
+    writer.store_outputs(entries_of(program.outputs), alike_input(program), apart_inputs(program))
     return emit_function(symbol, pointers_of(program), writer.lines, attributes=attributes)

@@ -5,7 +5,8 @@ or 0.0, where anything but zero counts as true.
 """
 
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import groupby
 
 from robodyn.base.symbolic import tables
 
@@ -20,6 +21,8 @@ _LIBRARY = (
     *("tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
     *("log1p", "expm1", "erf", "remainder", "hypot"),
 )
+LONG_RUN = 8
+"""Numbers side by side that are copied by one instruction."""
 ROOT_OF_HALF = struct.unpack("<q", struct.pack("<d", 0.5**0.5))[0]
 """Bits of sqrt(1/2)."""
 CALLS = {
@@ -45,7 +48,7 @@ def literal(value: float) -> str:
 
 def library_functions() -> tuple[str, ...]:
     """Names of the C library's functions that machine code may call."""
-    return (*_LIBRARY, *_INTRINSICS, "sincos", "fmod", "fmin", "fmax", "fma")
+    return (*_LIBRARY, *_INTRINSICS, "sincos", "fmod", "fmin", "fmax", "fma", "memcpy")
 
 
 class Writer:
@@ -74,21 +77,59 @@ class Writer:
             if number in slots:
                 self.store(self.value(number), "%w", slots[number], f"%s{number}")
 
-    def store_outputs(self, entries: Sequence[tuple[int, int, int]], alike: int | None = None) -> None:
+    def store_outputs(
+        self, entries: Sequence[tuple[int, int, int]], alike: int | None = None, apart: Collection[int] = ()
+    ) -> None:
         """Lines that write entry k of output i from a node, for all (i, k, node).
 
         Args:
             alike: an input some of whose entries are at the same place in the only output.
+            apart: inputs that no output may lie on.
         """
-        stay = [entry for entry in entries if self._nodes[entry[2]] == ("input", alike, entry[1])]
+
+        def origin(numbered: tuple[int, tuple[int, int, int]]) -> tuple[int, int, int, int] | None:
+            """The same of all entries of a run: numbers side by side in an input, and so in an output."""
+            place, (i, k, number) = numbered
+            node = self._nodes[number]
+            stands = node[0] == "input" and (node[1] in apart or node == ("input", alike, k))
+            return (i, node[1], k - place, node[2] - place) if stands else None
+
+        values, copied, stay = [], [], []
+        for source, group in groupby(enumerate(entries), origin):
+            run = [entry for _, entry in group]
+            if source is not None and source[1] == alike:
+                stay.append(run)
+            elif source is not None and self._is_long(run):
+                copied.append(run)
+            else:
+                values += run
         # All are read before the first is written: an output may be one of the inputs.
-        values = [(i, k, self.value(number)) for i, k, number in entries if (i, k, number) not in stay]
-        self.store_values(values)
+        registers = [(i, k, self.value(number)) for i, k, number in values]
+        for run in copied:
+            self._copy(run)
+        self.store_values(registers)
         if stay:
             # Nothing is copied onto itself.
             self.lines += [f"  %same = icmp eq ptr %o0, %i{alike}", "  br i1 %same, label %done, label %copy", "copy:"]
-            self.store_values([(i, k, self.value(number)) for i, k, number in stay])
+            for run in stay:
+                if self._is_long(run):
+                    self._copy(run)
+                else:
+                    self.store_values([(i, k, self.value(number)) for i, k, number in run])
             self.lines += ["  br label %done", "done:"]
+
+    def _is_long(self, run: Sequence[tuple[int, int, int]]) -> bool:
+        """Whether numbers side by side are copied at once: those of one robot."""
+        return len(run) >= LONG_RUN and self.real == "double"
+
+    def _copy(self, run: Sequence[tuple[int, int, int]]) -> None:
+        (i, k, number), n = run[0], len(run)
+        _, source, first = self._nodes[number]
+        self.lines += [
+            f"  %to{i}.{k} = getelementptr double, ptr %o{i}, i64 {k}",
+            f"  %from{i}.{k} = getelementptr double, ptr %i{source}, i64 {first}",
+            f"  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %to{i}.{k}, ptr align 8 %from{i}.{k}, i64 {8 * n}, i1 0)",
+        ]
 
     def store_values(self, values: Sequence[tuple[int, int, str]]) -> None:
         """Lines that write entry k of output i, for all (i, k, register)."""

@@ -220,7 +220,7 @@ def _emit_stores(
     entries = entries_of(outputs)
     for c, k in enumerate(range(0, len(entries), STORED_AT_ONCE)):
         writer = write()
-        writer.store_outputs(entries[k : k + STORED_AT_ONCE], alike_input(program))
+        writer.store_outputs(entries[k : k + STORED_AT_ONCE], alike_input(program), apart_inputs(program))
         yield emit_function(f"{symbol}.{c}", f"{pointers_of(program)}, ptr %w", writer.lines, "internal")
 
 
@@ -262,6 +262,11 @@ def alike_input(program: Program) -> int | None:
     same = Counter(node[1] for k, i in enumerate(output) if (node := program.nodes[i])[0] == "input" and node[2] == k)
     fits = [i for i, _ in same.most_common() if program.in_sizes[i] == len(output)]
     return fits[0] if fits else None
+
+
+def apart_inputs(program: Program) -> list[int]:
+    """The inputs that no output may lie on, for want of the same length."""
+    return [i for i, size in enumerate(program.in_sizes) if size not in program.out_sizes]
 
 
 def entries_of(outputs: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
