@@ -15,8 +15,8 @@ from robodyn import Recording, simulate
 from robodyn.analysis.coloured_noise import describe_doubt
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.identification.identify import plan_identification
+from robodyn.base import Array
 from robodyn.computation.results import Run
-from robodyn.computation.results.signal import Floats
 from robodyn.description.catalog import find_scenario
 from robodyn.description.catalog.six_axis import MOTORS
 from robodyn.description.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario
@@ -67,15 +67,15 @@ def measure(size: Size) -> Findings:
     return Findings(tables=(Table(title, columns, tuple(lines)),), agreements=tuple(agreements))
 
 
-Case = tuple[str, str, str, Floats, Floats]
+Case = tuple[str, str, str, Array, Array]
 """Method, numbers, noise, whether intervals hold (repetitions, numbers), and whether they are doubted."""
 
 
-def _white(rng: np.random.Generator, y: Floats) -> Floats:
+def _white(rng: np.random.Generator, y: Array) -> Array:
     return y + 0.01 * y.std() * rng.normal(size=y.size)
 
 
-def _coloured(rng: np.random.Generator, y: Floats) -> Floats:
+def _coloured(rng: np.random.Generator, y: Array) -> Array:
     a, e = np.exp(-1 / MEMORY), rng.normal(size=y.size)
     e[1:] *= np.sqrt(1 - a * a)
     for k in range(1, y.size):
@@ -83,13 +83,13 @@ def _coloured(rng: np.random.Generator, y: Floats) -> Floats:
     return np.asarray(y + 0.01 * y.std() * e)
 
 
-def _quantised(rng: np.random.Generator, y: Floats) -> Floats:
+def _quantised(rng: np.random.Generator, y: Array) -> Array:
     count = 0.02 * y.std()
     offset = rng.random()
     return np.asarray((np.round(y / count + offset) - offset) * count)
 
 
-NOISES: dict[str, Callable[[np.random.Generator, Floats], Floats]] = {
+NOISES: dict[str, Callable[[np.random.Generator, Array], Array]] = {
     "white": _white,
     "coloured": _coloured,
     "quantised": _quantised,
@@ -145,7 +145,7 @@ def _draw_wave(seed: int) -> dict[str, float]:
     return {f"wave.{part}.{k}": float(numbers[i, k]) for i, part in enumerate(("sines", "cosines")) for k in range(7)}
 
 
-def _log(run: Run, columns: Sequence[Floats]) -> Run:
+def _log(run: Run, columns: Sequence[Array]) -> Run:
     """The first signals of a run with other values."""
     infos = tuple(replace(info, rate=None) for info in run.infos[: len(columns)])
     return Run(run.time, np.column_stack(columns), infos, run.outcome, run.provenance)
