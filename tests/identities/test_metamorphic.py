@@ -74,3 +74,9 @@ def test_scaling_is_refused_where_units_are_not_known():
     scenario = random_scenario(2, 3)
     with pytest.raises(NotComparable):
         scale(scenario, TINY)
+
+
+def test_rounding_that_decides_where_a_loop_closes_is_no_threshold():
+    """Two of the five equations of a loop follow from the others near its start, and not elsewhere."""
+    with pytest.raises(NotComparable, match="follow from each other"):
+        compare_twin(random_scenario(94, 3), "scale")
