@@ -10,6 +10,8 @@ from robodyn.description.catalog import find_scenario
 from robodyn.description.files import read_scenario
 from robodyn.description.files.samples import read_mapping
 
+OPTIONAL = {"map", "inputs"}
+KEYS = {"what", "source", "scenario", "data", "signal", "within"} | OPTIONAL
 FOLDER = Path(__file__).parents[2] / "verify"
 COMPARISONS = [
     (path.parent, entry)
@@ -20,15 +22,16 @@ COMPARISONS = [
 
 @pytest.mark.parametrize(("folder", "entry"), COMPARISONS, ids=[entry["what"] for _, entry in COMPARISONS])
 def test_a_log_is_met(folder, entry, proof):
+    unknown, missing = entry.keys() - KEYS, KEYS - OPTIONAL - entry.keys()
+    assert not unknown | missing, f"unknown keys: {sorted(unknown)}, missing ones: {sorted(missing)}"
     name = entry["scenario"]
     scenario = read_scenario(folder / name) if name.endswith(".toml") else find_scenario(name)
     mapping = read_mapping(folder / entry["map"]) if "map" in entry else None
     data = read_measured(folder / entry["data"], mapping)
-    (error,) = [
-        error
-        for error in validate(scenario, data, entry.get("inputs", ()), method="simulation").signals
-        if error.name == entry["signal"]
-    ]
+    found = validate(scenario, data, entry.get("inputs", ()), method="simulation")
+    errors = {error.name: error for error in found.signals}
+    assert entry["signal"] in errors, f"{entry['signal']} was not compared, but {', '.join(errors)}"
+    error = errors[entry["signal"]]
     given = {"source": entry["source"], "deviation": error.rms, "within": entry["within"], "unit": f"{error.unit} rms"}
     proof(entry["what"], kind="log", **given)
 
