@@ -20,6 +20,7 @@ UNITS = {
     "direction": "",
     "holding_limit": "{F}",
 }
+SMOOTH_CHECKS = {"coulomb": "non-negative", "viscous": "non-negative", "smoothing_velocity": "positive"}
 
 
 @law(units=UNITS, checks={"viscous": "non-negative"}, disturbance=True, passive=True)
@@ -30,7 +31,7 @@ def viscous_friction(velocity, *, viscous):
 
 @law(
     units=UNITS,
-    checks={"coulomb": "non-negative", "viscous": "non-negative", "smoothing_velocity": "positive"},
+    checks=SMOOTH_CHECKS,
     disturbance=True,
     passive=True,
 )
@@ -95,14 +96,7 @@ def stribeck_share(velocity, stribeck_velocity, exponent):
 
 @law(
     units=UNITS,
-    checks={
-        "coulomb": "non-negative",
-        "static": "non-negative",
-        "viscous": "non-negative",
-        "stribeck_velocity": "positive",
-        "smoothing_velocity": "positive",
-        "exponent": "positive",
-    },
+    checks=SMOOTH_CHECKS | {"static": "non-negative", "stribeck_velocity": "positive", "exponent": "positive"},
     # A constant exponent of 2 is one multiplication instead of a power.
     folded=("exponent",),
     at_least={"static": "coulomb"},
@@ -118,13 +112,7 @@ def stribeck_friction(velocity, *, coulomb, static, stribeck_velocity, smoothing
 @law(
     units=UNITS | {"softening": "W", "warmth": "W", "time_constant": "s"},
     states={"warmth": 1.0},
-    checks={
-        "coulomb": "non-negative",
-        "viscous": "non-negative",
-        "smoothing_velocity": "positive",
-        "softening": "positive",
-        "time_constant": "positive",
-    },
+    checks=SMOOTH_CHECKS | {"softening": "positive", "time_constant": "positive"},
     disturbance=True,
     passive=True,
 )
@@ -153,7 +141,7 @@ def warm_friction(velocity, warmth, *, coulomb, viscous, smoothing_velocity, sof
         "coulomb_slope": "{F}/K",
         "viscous_slope": "{F} s/{x}/K",
     },
-    checks={"coulomb": "non-negative", "viscous": "non-negative", "smoothing_velocity": "positive"},
+    checks=SMOOTH_CHECKS,
     disturbance=True,
     passive=True,
     gives="no step is to blame: friction is negative at this temperature, lower the slopes or keep to their range",
