@@ -283,8 +283,8 @@ def find_sources(scenario: Scenario, forces: Iterable[tuple[str, str]] | None = 
         else:
             own = tuple(force for force in acting if force[1].rpartition(".")[0] == block.name)
         # Ideal values that are not the actual ones already.
-        given = {**block.parameters, **block.inputs}
-        ideal = {name: value for name, value in block.info.ideal.items() if given.get(name, value) != value}
+        arguments = {**block.parameters, **block.inputs}
+        ideal = {name: value for name, value in block.info.ideal.items() if arguments.get(name, value) != value}
         if block.info.disturbance and own:
             sources[block.name] = DisturbanceSource(block.name, {}, own)
         elif ideal and not block.info.disturbance:

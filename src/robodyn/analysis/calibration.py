@@ -368,10 +368,10 @@ class Chain:
 
 
 def _find_point(mechanism: Mechanism, point: str) -> Point:
-    for known in mechanism.points:
-        if known.name == point:
-            return known
-    names = [known.name for known in mechanism.points]
+    for candidate in mechanism.points:
+        if candidate.name == point:
+            return candidate
+    names = [candidate.name for candidate in mechanism.points]
     refuse("point", f"there is no point '{point}'", nearest(point, names) or f"it has: {', '.join(names) or 'none'}")
 
 
@@ -421,16 +421,16 @@ def read_poses(path: str | Path, chain: Chain) -> Poses:
     path, flaws = Path(path), FlawList()
     columns = read_text_table(path, TextFormat(), TOUCHED)
     names = {joint.name: ("m" if joint.kind == "prismatic" else "rad") for joint in chain.moved}
-    known = names | {column: UNITS.get(column, "") for column in COLUMNS}
+    units = names | {column: UNITS.get(column, "") for column in COLUMNS}
     values, count = dict[str, Array](), len(columns.places)  # type: ignore[arg-type]
     for heading, column in columns.values.items():
         name = heading.removesuffix(".position") if heading.removesuffix(".position") in names else heading
         unit = columns.units.get(heading, "")
         own = known_unit(unit) if unit else None
-        if name not in known:
-            flaws.add(heading, "is neither a joint of the chain nor a measured column", nearest(name, known))
-        elif unit and (own is None or own.name != known[name]):
-            flaws.add(heading, f"'{unit}' is not a unit of it", f"such as [{known[name]}]")
+        if name not in units:
+            flaws.add(heading, "is neither a joint of the chain nor a measured column", nearest(name, units))
+        elif unit and (own is None or own.name != units[name]):
+            flaws.add(heading, f"'{unit}' is not a unit of it", f"such as [{units[name]}]")
         else:
             values[name] = column * (own.factor if own else 1.0)
     missing = [name for name in names if name not in values]
@@ -460,8 +460,8 @@ def read_poses(path: str | Path, chain: Chain) -> Poses:
             flaws.add(line, "has no measurement of the tool", "x, y and z, or point or plane")
         if touched[k] and not np.all(np.isnan(place[k])):
             flaws.add(line, f"touches '{touched[k]}' and also has a position", "leave one of them empty")
-        given = np.isfinite(turn[k])
-        if np.any(given) and (not np.all(given) or not np.any(turn[k])):
+        present = np.isfinite(turn[k])
+        if np.any(present) and (not np.all(present) or not np.any(turn[k])):
             flaws.add(line, "has no whole quaternion", "qw, qx, qy and qz, not all 0, or none of them")
         if distance[k] and not touches["point"][k]:
             flaws.add(line, "has a distance without a reference point", "name the point it is measured from")

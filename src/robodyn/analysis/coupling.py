@@ -200,14 +200,14 @@ class MacroSteps:
         return np.concatenate([*parts, *(memory.values.ravel() for memory in _memories(self.coupling))])
 
     def _write(self, z: Array) -> None:
-        left = z
+        rest = z
         for name, unit in self.units.items():
             sizes = (unit.system.n_moving, len(unit.memory), len(self._passing[name]))
-            state, memory, inputs, left = np.split(left, np.cumsum(sizes))
+            state, memory, inputs, rest = np.split(rest, np.cumsum(sizes))
             unit.move(np.concatenate([state, unit.state[len(state) :]]), memory)
             unit.hold(self._passing[name], inputs)
         for earlier in _memories(self.coupling):
-            taken, left = np.split(left, [earlier.values.size])
+            taken, rest = np.split(rest, [earlier.values.size])
             earlier.values[:] = taken.reshape(earlier.values.shape)
         self._read_again()
 

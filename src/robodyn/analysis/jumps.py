@@ -227,9 +227,9 @@ def _any_jumps(outputs: Outputs, table: Array) -> bool:
     for _ in range(HALVINGS if len(each) else 0):
         middle = (low + high) / 2
         value = outputs(line, middle)[output, each]
-        left = np.abs(value - below) > np.abs(above - value)
-        low, below = np.where(left, low, middle), np.where(left, below, value)
-        high, above = np.where(left, middle, high), np.where(left, value, above)
+        from_left = np.abs(value - below) > np.abs(above - value)
+        low, below = np.where(from_left, low, middle), np.where(from_left, below, value)
+        high, above = np.where(from_left, middle, high), np.where(from_left, value, above)
     return bool(np.any(np.abs(above - below) > SHRUNK * change[output, line, part]))
 
 

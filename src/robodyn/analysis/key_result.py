@@ -312,11 +312,11 @@ def _following(run: Run) -> Iterator[KeyResult]:
         return
     steps = {}
     for name, target in pairs.items():
-        wanted, actual = run[target].values, run[name].values
-        height = float(wanted[-1] - actual[0])
-        size = float(np.max(np.abs(wanted)))
-        if np.ptp(wanted) <= AT_REST * size and abs(height) > AT_REST * size:
-            steps[name] = ((wanted - actual) / height, height)
+        reference, actual = run[target].values, run[name].values
+        height = float(reference[-1] - actual[0])
+        size = float(np.max(np.abs(reference)))
+        if np.ptp(reference) <= AT_REST * size and abs(height) > AT_REST * size:
+            steps[name] = ((reference - actual) / height, height)
     if len(steps) == len(pairs):
         yield from _settling(run, steps)
         return

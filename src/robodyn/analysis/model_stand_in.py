@@ -34,11 +34,11 @@ class UnitModel:
 
     def task_target(self, position: Values = (), *rest: Any) -> Values:
         """Positions alone: rotations are wanted at 0."""
-        wanted = dict(zip(self.rows.positions, position, strict=True))
-        return tuple(wanted.get(name, 0.0) for name in self.task)
+        positions = dict(zip(self.rows.positions, position, strict=True))
+        return tuple(positions.get(name, 0.0) for name in self.task)
 
     def task_error(self, position: Values, target: Values) -> tuple[Any, ...]:
-        return tuple(wanted - s for wanted, s in zip(target, position, strict=False))
+        return tuple(goal - s for goal, s in zip(target, position, strict=False))
 
     def task_error_rate(self, position: Values, velocity: Values, target: Values) -> tuple[Any, ...]:
         return tuple(-v for v in velocity[: len(self.task)])
@@ -64,5 +64,5 @@ class UnitModel:
 def stand_in(block: Block) -> UnitModel:
     """A model with as many axes as the block's model names, or else as its longest input has entries."""
     rows = (block.model or ControlModel()).rows
-    longest = max((len(given) for given in block.inputs.values() if isinstance(given, tuple)), default=1)
+    longest = max((len(source) for source in block.inputs.values() if isinstance(source, tuple)), default=1)
     return UnitModel(block.axes or [f"axis{k}" for k in range(max(longest, len(rows.all)))], rows)

@@ -51,8 +51,8 @@ class PointFunctions:
         }
         if slopes is not None:
             rows, columns = slopes
-            given = "slopes", [*system.symbols], ca.densify(rows), columns
-            functions["slopes"] = build_jacobian(*given, written_out=FEW_CALLS if quick else None)
+            sweep = "slopes", [*system.symbols], ca.densify(rows), columns
+            functions["slopes"] = build_jacobian(*sweep, written_out=FEW_CALLS if quick else None)
             self._shape = rows.numel(), columns.numel()
         self.module = compile_kernels(functions, INPUTS.index("p"), quick=quick)
         self._prepared: tuple[Array, Array] | None = None

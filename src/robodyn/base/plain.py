@@ -119,8 +119,8 @@ def schema_of(annotation: Any) -> Plain:
         some = [schema for schema in schemas if schema != {"type": "null"}]
         if len(some) == len(schemas) or len(some) != 1 or "type" not in some[0]:
             return {"anyOf": list(schemas)} if len(schemas) > 1 and {} not in schemas else {}
-        known = some[0]["type"]
-        types_ = known if isinstance(known, list) else [known]
+        types_there = some[0]["type"]
+        types_ = types_there if isinstance(types_there, list) else [types_there]
         return some[0] | {"type": list(dict.fromkeys([*types_, "null"]))}
     if isinstance(origin, type) and issubclass(origin, Counter):
         return {"type": "object", "additionalProperties": {"type": "integer"}}

@@ -54,24 +54,24 @@ def make_record(cls: Any, eq: bool = True, kw_only: bool = False) -> Any:
 def _write_init(cls: Any) -> Any:
     """`__init__`: sets each field to what is given, or to its default, then asks `__post_init__`."""
     arguments: dict[bool, list[str]] = {False: [], True: []}
-    known: dict[str, Any] = {"_set": object.__setattr__, "_MISSING": dataclasses.MISSING}
+    scope: dict[str, Any] = {"_set": object.__setattr__, "_MISSING": dataclasses.MISSING}
     body = []
     for k, field in enumerate(dataclasses.fields(cls)):
         name, value, has_factory = field.name, field.name, field.default_factory is not dataclasses.MISSING
         if has_factory:
-            known[f"_make{k}"] = field.default_factory
+            scope[f"_make{k}"] = field.default_factory
             value = f"_make{k}() if {name} is _MISSING else {name}" if field.init else f"_make{k}()"
         elif field.default is not dataclasses.MISSING:
-            known[f"_default{k}"] = field.default
+            scope[f"_default{k}"] = field.default
         if field.init:
-            default = "=_MISSING" if has_factory else f"=_default{k}" if f"_default{k}" in known else ""
+            default = "=_MISSING" if has_factory else f"=_default{k}" if f"_default{k}" in scope else ""
             arguments[bool(field.kw_only)].append(name + default)
         if field.init or has_factory:
             body.append(f" _set(self, {name!r}, {value})")
     body += [" self.__post_init__()"] if any("__post_init__" in base.__dict__ for base in cls.__mro__) else []
     parameters = ["self", *arguments[False], *(["*", *arguments[True]] if arguments[True] else [])]
-    exec(f"def __init__({', '.join(parameters)}):\n" + "\n".join(body or [" pass"]), known)
-    made_init = known["__init__"]
+    exec(f"def __init__({', '.join(parameters)}):\n" + "\n".join(body or [" pass"]), scope)
+    made_init = scope["__init__"]
     made_init.__qualname__, made_init.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
     made_init.__annotations__ = {field.name: field.type for field in dataclasses.fields(cls) if field.init}
     return made_init

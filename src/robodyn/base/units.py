@@ -194,8 +194,8 @@ def fill_unit(unit: str, placeholders: Mapping[str, str]) -> str:
         filled = filled.replace(placeholder, f"({own})" if {" ", "/"} & set(own) else own)
     if "(" not in filled or filled == unit:
         return filled
-    known = known_unit(filled)
-    return known.name or "1" if known else filled
+    unit_there = known_unit(filled)
+    return unit_there.name or "1" if unit_there else filled
 
 
 def split_heading(heading: str) -> tuple[str, str]:
@@ -279,10 +279,10 @@ def _find(word: str) -> UnitOfMeasure:
 def _unknown(word: str) -> str:
     if word in ("degC", "degF"):
         return f'unit "{word}" is unknown; temperatures are in K'
-    known = [*COHERENT, *PREFIXED, *OTHERS]
-    known += [prefix + name for prefix in PREFIXES for name in (*COHERENT, *PREFIXED) if name != "kg"]
-    alike = [name for name in known if name.lower() == word.lower()]
-    return f'unit "{word}" is unknown; {nearest(alike[0], alike) if alike else nearest(word, known)}'
+    names = [*COHERENT, *PREFIXED, *OTHERS]
+    names += [prefix + name for prefix in PREFIXES for name in (*COHERENT, *PREFIXED) if name != "kg"]
+    alike = [name for name in names if name.lower() == word.lower()]
+    return f'unit "{word}" is unknown; {nearest(alike[0], alike) if alike else nearest(word, names)}'
 
 
 # Units for people: in which unit is a number read, and how is that unit written? The one home of this for the shell,
@@ -361,8 +361,8 @@ def check_units(wanted: Sequence[str], units: Sequence[str]) -> None:
 
 def _measures(name: str, unit: str) -> bool:
     """Whether a signal's unit, which may be none or of a law of one's own, measures what the named one does."""
-    known = known_unit(unit) if unit else None
-    return known is not None and parse_unit(name).measures_like(known)
+    unit_there = known_unit(unit) if unit else None
+    return unit_there is not None and parse_unit(name).measures_like(unit_there)
 
 
 def show_number(value: float, digits: int = 4) -> str:

@@ -81,8 +81,8 @@ class WaitingLine:
         """Progress of a simulation: a function of (time, step, steps) that shows the simulated time."""
 
         def show(now: float, step: float, steps: int) -> None:
-            done = now - begin
-            self.update(f"{done:.3g} of {duration:g} s", done / duration if duration > 0 else math.nan)
+            elapsed = now - begin
+            self.update(f"{elapsed:.3g} of {duration:g} s", elapsed / duration if duration > 0 else math.nan)
 
         return show
 
@@ -271,8 +271,8 @@ class _Line:
 
 def _say(line: WaitingLine) -> str:
     """The line in words."""
-    left = "" if math.isnan(line.seconds_left) else f", {_describe_seconds(line.seconds_left)} left"
-    return f"robodyn: {line.text or 'working'}{left} ..."
+    remaining = "" if math.isnan(line.seconds_left) else f", {_describe_seconds(line.seconds_left)} left"
+    return f"robodyn: {line.text or 'working'}{remaining} ..."
 
 
 def _draw(line: WaitingLine, room: int) -> str:

@@ -71,12 +71,12 @@ def sensitivity(
     if of is None:
         measure, of = choose_measure(what, measure)
     measure = measure or "final"
-    wanted = analysis.measure_signal(of, measure, at)
+    measured = analysis.measure_signal(of, measure, at)
     try:
-        names, note = (split_names(parameters), "") if parameters else find_strongest(what, wanted)
+        names, note = (split_names(parameters), "") if parameters else find_strongest(what, measured)
         if not names:
             raise fail(f"{measure} of {of}: {note}; none of them affects it")
-        ranking = analysis.rank_parameters(what, {measure: wanted}, names, change=change / 100)
+        ranking = analysis.rank_parameters(what, {measure: measured}, names, change=change / 100)
     except KeyError as error:
         raise fail(f"--of {of}: {error.args[0]}") from error
     notes = (*([note] if note else []), *ranking.notes)
@@ -233,11 +233,11 @@ def _refuse_unknown_subject(what: str, arms: list[str]) -> None:
     from robodyn.description.catalog import list_scenarios
 
     name = what.partition(":")[0]
-    known = [*arms, *list_scenarios()]
+    names = [*arms, *list_scenarios()]
     is_path = Path(what).exists() or Path(what).suffix or Path(what).name != what
-    if name in known or is_path:
+    if name in names or is_path:
         return
-    remedy = nearest(name, known) if near_names(name, known) else f"open arms are {', '.join(arms)}"
+    remedy = nearest(name, names) if near_names(name, names) else f"open arms are {', '.join(arms)}"
     what = f"there is no open arm and no scenario '{name}'"
     refuse("", what, f"{remedy}; robodyn list lists scenarios")
 

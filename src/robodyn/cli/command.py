@@ -284,10 +284,10 @@ def drawing(option: str = "") -> Iterator[None]:
         raise fail(f"{option}: {error.args[0]}" if option else error.args[0]) from error
 
 
-def refuse_other(option: str, word: str, known: Sequence[str]) -> None:
+def refuse_other(option: str, word: str, words: Sequence[str]) -> None:
     """Refuse an option's value that is none of a few words."""
-    if word not in known:
-        raise fail(f"{option} {word}: must be {' or '.join(known)}")
+    if word not in words:
+        raise fail(f"{option} {word}: must be {' or '.join(words)}")
 
 
 def refuse_ending(option: str, path: Path | None, *endings: str) -> None:

@@ -261,9 +261,9 @@ def _export_linear_model(scenario: Scenario, path: Path) -> list[str]:
     return [f"{path}: A, B, C, D at {rows} times, {sizes}"]
 
 
-def _refuse_options(to: str, given: dict[str, Any]) -> None:
+def _refuse_options(to: str, options: dict[str, Any]) -> None:
     without_effect = [
-        name for name, value in given.items() if value not in (None, (), []) and name not in OPTIONS.get(to, ())
+        name for name, value in options.items() if value not in (None, (), []) and name not in OPTIONS.get(to, ())
     ]
     if without_effect:
         fitting = (
@@ -345,9 +345,9 @@ def export_unit(
     from robodyn.exchange.fmi import write_fmu
     from robodyn.exchange.fmi.writing import TOLERANCE
 
-    given = read_inputs(inputs)
+    start_values = read_inputs(inputs)
     with writing(f"--to fmu: {path}", "fmi"):
-        unit = write_fmu(scenario, path, solver, fmi=fmi, kind=kind, inputs=given, platforms=list(platforms))
+        unit = write_fmu(scenario, path, solver, fmi=fmi, kind=kind, inputs=start_values, platforms=list(platforms))
     counts = f"{len(unit.inputs)} inputs, {unit.n_outputs} outputs, {unit.n_parameters} parameters"
     lines = [
         f"{path}: FMI {fmi}.0 for {', '.join(unit.platforms)}; {counts}",
@@ -366,8 +366,8 @@ def describe_fixed(names: Sequence[str]) -> list[str]:
 
 def read_inputs(texts: Sequence[str]) -> dict[str, float | None]:
     """Names with their start values: name or name=value."""
-    given = [text for text in texts if "=" in text]
-    started = read_pairs("input", given, lambda _, text: float(text), "name=number, its start value")
+    assignments = [text for text in texts if "=" in text]
+    started = read_pairs("input", assignments, lambda _, text: float(text), "name=number, its start value")
     return {name: started.get(name) for name in (text.partition("=")[0].strip() for text in texts)}
 
 
@@ -440,11 +440,11 @@ def reproduce(study: str, part: Texts = (), page: Path | None = None, as_json: b
 
 
 def _choose_parts(study: Study, words: Sequence[str]) -> list[str]:
-    known = list(study.parts())
-    unknown = [word for word in words if not any(word.lower() in heading.lower() for heading in known)]
+    headings = list(study.parts())
+    unknown = [word for word in words if not any(word.lower() in heading.lower() for heading in headings)]
     if unknown:
-        raise fail(f"--part {unknown[0]}: no such part of {study.name}; there are: {'; '.join(known)}")
-    return [heading for heading in known if any(word.lower() in heading.lower() for word in words)]
+        raise fail(f"--part {unknown[0]}: no such part of {study.name}; there are: {'; '.join(headings)}")
+    return [heading for heading in headings if any(word.lower() in heading.lower() for word in words)]
 
 
 def _figure_lines(figure: PublishedValue) -> list[str]:

@@ -146,14 +146,14 @@ def _plot_study(name: str, out: Path | None) -> Written:
     """Draw the pictures and pages of a study into a folder."""
     from robodyn.presentation.studies import INSTALL, list_studies
 
-    known = list_studies()
-    if name not in known:
-        remedy = nearest(name, known) if known else f"no studies are installed: {INSTALL}"
+    studies = list_studies()
+    if name not in studies:
+        remedy = nearest(name, studies) if studies else f"no studies are installed: {INSTALL}"
         raise fail(f"there is neither a run file nor a study '{name}' ({remedy})")
     folder = out or Path("out") / name
     with drawing():
         folder.mkdir(parents=True, exist_ok=True)
-        study = known[name].thing
+        study = studies[name].thing
         files = [(folder / f"{picture.name}.png", picture.draw) for picture in study.pictures()]
         files += [(folder / f"{page.name}.html", page.draw) for page in study.pages()]
         for file, draw in files:
@@ -299,8 +299,8 @@ def report(
     # What was simulated for the page is told at once; a run has been told when it was made.
     if runs[0].endswith(".run"):
         return Reported(Written([out]))
-    known = {name: options.get(name) for name in ("limit", *FIRST)}
-    return Reported(Written([out]), found[0], key_results(found[0], **known))
+    causes = {name: options.get(name) for name in ("limit", *FIRST)}
+    return Reported(Written([out]), found[0], key_results(found[0], **causes))
 
 
 @dataclass(frozen=True)

@@ -242,10 +242,10 @@ def _write_offsets(
     from robodyn.description.files.samples import read_mapping
     from robodyn.description.files.samples.writing import mapping_text, own_mapping, with_offsets
 
-    known = own_mapping(names, read_mapping(mapping) if mapping else None)
+    own = own_mapping(names, read_mapping(mapping) if mapping else None)
     head = ["Columns with the offsets that `robodyn identify` found in their efforts."]
     remarks = {name: [f"offset by identification: {value:.6g} in SI"] for name, value in identification.offsets.items()}
-    text = mapping_text(with_offsets(known, identification.offsets), head, remarks)
+    text = mapping_text(with_offsets(own, identification.offsets), head, remarks)
     save_text("--map-out", out, text, "mapping")
 
 

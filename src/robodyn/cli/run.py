@@ -153,8 +153,8 @@ def run(
         refused |= {"no-loop-check": None if loop_check else True, "certify": certify or None}
         refused |= {"causes": causes or None, "limit": limit}
         refuse_options(refused)
-        done, path = run_unit(Path(scenario), setting, duration, step, rtol, signal, out)
-        return keep_run(done, path, signals=signals, told_statistics=statistics, results=key_results(done))
+        result, path = run_unit(Path(scenario), setting, duration, step, rtol, signal, out)
+        return keep_run(result, path, signals=signals, told_statistics=statistics, results=key_results(result))
     allowed = None if limit is None else read_limit(limit)
     what = load_scenario(scenario)
     if causes and len(phases_of(what)) > 1:
@@ -172,14 +172,14 @@ def run(
 
     unstable = find_loop_warnings(systems) if loop_check else []
     warn([*_find_limit_warnings(systems), *unstable])
-    done = _simulate(what, ready, recording, certify)
+    result = _simulate(what, ready, recording, certify)
     path = folder / f"{name_results(scenario, what)}.run"
     budget = None
-    if causes and done.outcome.carried_through:
+    if causes and result.outcome.carried_through:
         budget = analysis.split_deviation(systems[0])
-    results = key_results(done, limit=allowed, budget=budget)
+    results = key_results(result, limit=allowed, budget=budget)
     how: dict[str, Any] = {"unstable": unstable, "signals": signals, "told_statistics": statistics}
-    return keep_run(done, path, results=results, **how)
+    return keep_run(result, path, results=results, **how)
 
 
 def read_limit(text: str) -> float:
@@ -210,8 +210,8 @@ def run_unit(
     with needing(f"{path}: an FMU", "fmi"):
         planned, *_ = plan_experiment(path, duration, step)
         with WaitingLine(f"simulating {path.stem}", watched=False) as line:
-            done = simulate_fmu(path, progress=line.follow(planned.duration), **settings)
-    return done, folder / f"{path.stem}.run"
+            result = simulate_fmu(path, progress=line.follow(planned.duration), **settings)
+    return result, folder / f"{path.stem}.run"
 
 
 def refuse_options(options: Mapping[str, object]) -> None:
@@ -267,10 +267,10 @@ def _simulate(what: Any, ready: Sequence[CompiledSystem], recording: Recording, 
     from robodyn.computation.simulation.system_cache import keep
 
     target = ready[0] if len(ready) == 1 else Phases(what, tuple(ready))
-    done = simulate(target, recording=recording, certify=certify)
+    result = simulate(target, recording=recording, certify=certify)
     for compiled in ready:
         keep(compiled)
-    return done
+    return result
 
 
 # Near a nominal motion.
@@ -329,8 +329,8 @@ def perturb(
     folder = prepare_folder(out)
     near = _make_ready(what, points, nominal)
     with WaitingLine(f"simulating {what.name} near its nominal motion", watched=False) as line:
-        done = near.simulate(certify=certify, progress=line.follow(what.duration))
-    saved = keep_run(done, folder / f"{name_results(scenario, what)}-perturbed.run")
+        result = near.simulate(certify=certify, progress=line.follow(what.duration))
+    saved = keep_run(result, folder / f"{name_results(scenario, what)}-perturbed.run")
     comparison = course = None
     if compare:
         from robodyn.computation.perturbation import compare_ways
@@ -341,7 +341,7 @@ def perturb(
         from robodyn.computation.perturbation import find_convergence
 
         course = find_convergence(what, counts, signals=list(signal))
-    return PerturbedRun(done, saved.file, comparison, course)
+    return PerturbedRun(result, saved.file, comparison, course)
 
 
 def _read_counts(text: str | None) -> list[int]:
@@ -479,10 +479,10 @@ def cosim(
     what = _change(read_cosimulation(file, {"fmu": read_fmu}), step, scheme, order, tolerance)
     folder = prepare_folder(out)
     with needing(f"{file}: a subsystem that is an FMU", "fmi"):
-        done = what.simulate(certify=certify)
+        result = what.simulate(certify=certify)
     with writing(f"--out {folder}"):
-        paths = save_cosimulation(done, folder)
-    return KeptCosimulation(done, paths)
+        paths = save_cosimulation(result, folder)
+    return KeptCosimulation(result, paths)
 
 
 def _change(

@@ -170,22 +170,22 @@ def read_varied(
     """What the options vary: values by name or pattern, and distributions."""
     from robodyn.analysis.sweeps.variation import find_numbers, read_distribution, read_list, read_span
 
-    known = find_numbers(system)
-    written = written_units(source, known)
-    grid = _read(flaws, "vary", vary, read_span, known, written)
-    grid |= _read(flaws, "values", values, read_list, known, written, grid)
-    return grid, _read(flaws, "random", random, read_distribution, known, written)
+    numbers = find_numbers(system)
+    written = written_units(source, numbers)
+    grid = _read(flaws, "vary", vary, read_span, numbers, written)
+    grid |= _read(flaws, "values", values, read_list, numbers, written, grid)
+    return grid, _read(flaws, "random", random, read_distribution, numbers, written)
 
 
 def _check_fixed(
-    flaws: FlawList, fixed: Mapping[str, float], varied: dict[str, Any], known: Mapping[str, Number]
+    flaws: FlawList, fixed: Mapping[str, float], varied: dict[str, Any], numbers: Mapping[str, Number]
 ) -> None:
     """A number that takes given values cannot be set as well; one that is multiplied can."""
     from robodyn.analysis.sweeps.variation import match_numbers
 
     for key, how in varied.items():
         if not (isinstance(how, analysis.Factors) or (isinstance(how, analysis.Distribution) and how.relative)):
-            for number in match_numbers(FlawList(), key, known):
+            for number in match_numbers(FlawList(), key, numbers):
                 if number.name in fixed:
                     flaws.add(f"--set {number.name}", f"has no effect: '{key}' is varied", "leave it out")
 
@@ -195,7 +195,7 @@ def _read(
     option: str,
     pairs: Sequence[str],
     read: Callable[[str, str, str], Any],
-    known: Mapping[str, Number],
+    numbers: Mapping[str, Number],
     written: Mapping[str, str],
     taken: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -207,7 +207,7 @@ def _read(
     for pair in pairs:
         key, equals, text = pair.partition("=")
         key = key.strip()
-        matched = match_numbers(FlawList(), key, known)
+        matched = match_numbers(FlawList(), key, numbers)
         units = {number.unit for number in matched}
         own = next((written[number.name] for number in matched if number.name in written), "")
         try:
@@ -218,7 +218,7 @@ def _read(
             values[key] = read(text, units.pop() if len(units) == 1 else "", own)
         except UnitError as error:
             flaws.add(f"--{option} {pair}", str(error))
-            match_numbers(flaws, key, known)
+            match_numbers(flaws, key, numbers)
     return values
 
 

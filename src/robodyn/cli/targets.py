@@ -159,13 +159,13 @@ def read_data(path: Path, mapping: Path | None = None) -> Run:
     return data
 
 
-def written_units(source: str, known: Mapping[str, Number]) -> dict[str, str]:
+def written_units(source: str, numbers: Mapping[str, Number]) -> dict[str, str]:
     """Units other than of SI that a scenario's file gives its numbers in; none for others, which are in SI."""
     if not Path(source).is_file() or Path(source).suffix.lower() in ROBOTS:
         return {}
     from robodyn.description.files.patching import find_written_units
 
-    return find_written_units(source, known)
+    return find_written_units(source, numbers)
 
 
 def read_settings(pairs: Sequence[str], what: Scenario | ScenarioSequence, source: str) -> dict[str, float]:
@@ -177,21 +177,21 @@ def read_settings(pairs: Sequence[str], what: Scenario | ScenarioSequence, sourc
     """
     from robodyn.description.files.units import read_quantity
 
-    known = what.numbers()
+    numbers = what.numbers()
     starts = {f"initial.{name}": unit for name, unit in phases_of(what)[0].state_units().items()}
-    written = written_units(source, known) if pairs else {}
+    written = written_units(source, numbers) if pairs else {}
 
     def read(key: str, text: str) -> float:
-        if key not in known and not key.startswith("initial."):
-            raise UnitError(f"there is no number '{key}' ({nearest(key, known)})")
-        unit = starts.get(key) or (known[key].unit if key in known else "")
+        if key not in numbers and not key.startswith("initial."):
+            raise UnitError(f"there is no number '{key}' ({nearest(key, numbers)})")
+        unit = starts.get(key) or (numbers[key].unit if key in numbers else "")
         return read_quantity(text, unit, written.get(key, ""), bare=True)
 
     # A pattern stands for each number that fits it; a name given after it has the last word.
     every: list[str] = []
     for pair in pairs:
         key, equals, text = pair.partition("=")
-        matches = [name for name in {**known, **starts} if fnmatchcase(name, key.strip())]
+        matches = [name for name in {**numbers, **starts} if fnmatchcase(name, key.strip())]
         every += [f"{name}{equals}{text}" for name in matches] or [pair]
     return read_pairs("set", every, read)
 

@@ -192,10 +192,10 @@ def _poses(arm: Arm, side: float) -> tuple[list[ArmPose], float]:
     corners = [(0, 0, 0), (1, 1, 1), (1, -1, 1), (-1, -1, -1), (-1, 1, -1)]
     flaws, poses = FlawList(), []
     for k, corner in enumerate(corners):
-        wanted = middle + SHARE * side / 2 * np.array(corner, float)
-        q = _reach(arm, dynamics, wanted)
+        target = middle + SHARE * side / 2 * np.array(corner, float)
+        q = _reach(arm, dynamics, target)
         if q is None:
-            what = f"is out of reach, {1e3 * np.linalg.norm(wanted):.3g} mm from the base"
+            what = f"is out of reach, {1e3 * np.linalg.norm(target):.3g} mm from the base"
             flaws.add(f"P{k + 1}", what, "use a smaller cube")
             continue
         weight = -np.asarray(dynamics.holding_forces(q))

@@ -171,9 +171,9 @@ def _last_turn(p: Array) -> tuple[slice, float]:
         what = f"the motion goes {np.degrees(abs(turned)):.4g} deg round, not once"
         refuse("circle", what, "simulate longer, or give the centre", "circle")
     sign = 1.0 if turned > 0 else -1.0
-    left = sign * (angle[-1] - angle)
-    begin = int(np.flatnonzero(left >= TURN * (1 - 1e-6))[-1])
-    end = begin + int(np.argmax(left[begin:] <= TURN * REST))
+    remaining_angle = sign * (angle[-1] - angle)
+    begin = int(np.flatnonzero(remaining_angle >= TURN * (1 - 1e-6))[-1])
+    end = begin + int(np.argmax(remaining_angle[begin:] <= TURN * REST))
     return slice(begin, end + 1), sign
 
 

@@ -122,13 +122,13 @@ def _still(moving: Array) -> list[tuple[int, int]]:
 
 def _count(start: Array | None, places: list[Array | None]) -> list[str]:
     """Names of poses: those of one place are one; without places each rest is a pose."""
-    known = [start]
+    cycle_starts = [start]
     names = []
     for number, place in enumerate(places, start=2):
-        same = [k for k, one in enumerate(known, start=1) if _meet(one, place)]
+        same = [k for k, one in enumerate(cycle_starts, start=1) if _meet(one, place)]
         if not same:
-            known.append(place)
-        names.append(f"P{same[0] if same else (len(known) if place is not None else number)}")
+            cycle_starts.append(place)
+        names.append(f"P{same[0] if same else (len(cycle_starts) if place is not None else number)}")
     return names
 
 
@@ -288,9 +288,9 @@ def split_spread(table: SweepTable, cloud: Array, figure: float) -> tuple[Cause,
     drawn = np.column_stack([(table.inputs[n] - table.inputs[n].mean()) / table.inputs[n].std() for n in names])
     slopes = np.linalg.lstsq(drawn, cloud - cloud.mean(axis=0), rcond=None)[0]
     shares = (slopes**2).sum(axis=1) * len(cloud) / total
-    left = ((cloud - cloud.mean(axis=0) - drawn @ slopes) ** 2).sum() / total
+    unexplained = ((cloud - cloud.mean(axis=0) - drawn @ slopes) ** 2).sum() / total
     parts = [Cause(name, float(figure * share)) for name, share in zip(names, shares, strict=True)]
-    return tuple(sorted([*parts, Cause(UNEXPLAINED, float(figure * left))], key=lambda part: -part.value))
+    return tuple(sorted([*parts, Cause(UNEXPLAINED, float(figure * unexplained))], key=lambda part: -part.value))
 
 
 @dataclass(frozen=True)

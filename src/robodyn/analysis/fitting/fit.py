@@ -254,8 +254,8 @@ def _search(residuals: Residuals, space: SearchSpace, begin: Array) -> FitStart:
 
     limits = lower - origin, upper - origin
     first = np.clip(np.ones(len(begin)), *limits)
-    done = least_squares(deviate, first, slope, limits, method="trf", **options)
-    z = space.scaled(origin + done.x)
+    fit = least_squares(deviate, first, slope, limits, method="trf", **options)
+    z = space.scaled(origin + fit.x)
     steps = _find_stepwise(residuals, z)
     if set(steps) - set(residuals.stepwise):
         # On a stair of the cost, where small changes do nothing, wide ones show the way on.
@@ -263,7 +263,7 @@ def _search(residuals: Residuals, space: SearchSpace, begin: Array) -> FitStart:
         further = _search(residuals, space, space.coordinates(z))
         return dataclasses.replace(further, begin=values, evaluations=residuals.evaluations - before)
     optimum = tuple(space.values(z).tolist())
-    return FitStart(values, optimum, float(done.cost), residuals.evaluations - before, str(done.message))
+    return FitStart(values, optimum, float(fit.cost), residuals.evaluations - before, str(fit.message))
 
 
 def _choose_best(starts: Sequence[FitStart], scales: Sequence[Scale]) -> tuple[Array, int]:

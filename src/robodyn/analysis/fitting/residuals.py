@@ -324,11 +324,11 @@ EFFORTS = ("A", "V", "N", "N m")
 def check_noise(names: Sequence[str], noise: Noise) -> None:
     """Refuse noise of unknown signals, of some of them only, or that is not positive."""
     flaws = FlawList()
-    given = dict(noise) if isinstance(noise, Mapping) else {name: noise for name in names if noise is not None}
-    flaws.add_unknown(given, names, "is not a signal of the data", "noise")
-    flaws.add_unless_positive(**{f"noise.{name}": level for name, level in given.items()})
+    levels = dict(noise) if isinstance(noise, Mapping) else {name: noise for name in names if noise is not None}
+    flaws.add_unknown(levels, names, "is not a signal of the data", "noise")
+    flaws.add_unless_positive(**{f"noise.{name}": level for name, level in levels.items()})
     for name in names if isinstance(noise, Mapping) else ():
-        if name not in given:
+        if name not in levels:
             flaws.add(f"noise.{name}", "is missing", "give it for every signal or for none")
     flaws.raise_if_any("fit")
 
@@ -399,20 +399,20 @@ def _prepare(
     for one, data in zip(experiments, fitted, strict=True):
         driven = assemble_tunable(drive_by_data(system.scenario, one.data, inputs), names) if inputs else system
         own = _matching(driven, one, data)
-        known = variations.get(data.names)
-        if known is None or inputs or set(_changed(one, known)) != set(one.numbers):
+        variation = variations.get(data.names)
+        if variation is None or inputs or set(_changed(one, variation)) != set(one.numbers):
             what = own.scenario.with_numbers(one.numbers) if one.numbers else own
-            known = prepare_variation(what, names, data.names, solver, exact=exact)
+            variation = prepare_variation(what, names, data.names, solver, exact=exact)
             if not inputs and not one.numbers:
-                variations[data.names] = known
-        recordings.append(_lasting(known, own.scenario.duration))
+                variations[data.names] = variation
+        recordings.append(_lasting(variation, own.scenario.duration))
     return recordings
 
 
 def _changed(one: Experiment, variation: Variation) -> dict[str, float]:
     """Those of a recording's own numbers that are inputs of the code."""
-    known = {number.name for number in variation.compiled.system.parameters}
-    return {name: value for name, value in one.numbers.items() if name in known or name.startswith(INITIAL)}
+    parameters = {number.name for number in variation.compiled.system.parameters}
+    return {name: value for name, value in one.numbers.items() if name in parameters or name.startswith(INITIAL)}
 
 
 def _lasting(variation: Variation, duration: float) -> Variation:

@@ -84,8 +84,8 @@ class Scale:
 def make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tuple[Scale, ...]:
     """The scale of each free parameter; bounds that are none are a ModelError."""
     flaws = FlawList()
-    known = [number.name for number in numbers]
-    flaws.add_unknown(bounds, known, "is not a free parameter", "bounds")
+    names = [number.name for number in numbers]
+    flaws.add_unknown(bounds, names, "is not a free parameter", "bounds")
     for number in numbers:
         lower, upper = bounds.get(number.name, (-math.inf, math.inf))
         if not lower < upper:

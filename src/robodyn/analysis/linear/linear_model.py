@@ -208,8 +208,8 @@ class LinearModel(Displayed):
 
 def find_places(names: Sequence[str] | None, variables: tuple[Variable, ...], part: str) -> list[int]:
     """Indices of variables by name; all without names. An unknown name is a ModelError."""
-    known = [variable.name for variable in variables]
+    names_there = [variable.name for variable in variables]
     if names is None:
-        return list(range(len(known)))
-    refuse_unknown(names, known, f"is not one of the {part}", "linear model", part)
-    return [known.index(name) for name in names]
+        return list(range(len(names_there)))
+    refuse_unknown(names, names_there, f"is not one of the {part}", "linear model", part)
+    return [names_there.index(name) for name in names]

@@ -108,8 +108,8 @@ def _values_at(system: System, at: Place) -> tuple[float, dict[str, float]]:
     open_friction = dict.fromkeys(system.stick_directions, FREE)
     if isinstance(at, Mapping):
         flaws = FlawList()
-        known = [*system.state_names, *(memory.name for memory in system.memory)]
-        flaws.add_unknown(at, known, "there is no such state", "at")
+        names = [*system.state_names, *(memory.name for memory in system.memory)]
+        flaws.add_unknown(at, names, "there is no such state", "at")
         for name, value in at.items():
             if not np.isfinite(value):
                 flaws.add(f"at.{name}", f"must be a finite number, is {value}")
@@ -132,12 +132,12 @@ def _values_at(system: System, at: Place) -> tuple[float, dict[str, float]]:
 
 def _recorded_values(system: System, run: Run, time: float) -> dict[str, float]:
     """Values at a time of a run; memory that is no signal is read by sampled tasks alone."""
-    wanted = [*system.state_names, *(info.name for info in system.memory if not info.hidden)]
-    missing = [name for name in wanted if name not in run]
+    names = [*system.state_names, *(info.name for info in system.memory if not info.hidden)]
+    missing = [name for name in names if name not in run]
     if missing:
         what = f"the run has not recorded {', '.join(missing[:3])}"
         refuse("at", what, "record all states", "operating point")
-    recorded = [name for name in (*wanted, *(delay.name for delay in system.delays)) if name in run]
+    recorded = [name for name in (*names, *(delay.name for delay in system.delays)) if name in run]
     return {name: float(run[name](time)) for name in recorded}
 
 
@@ -548,13 +548,13 @@ def free_motions(gradients: Array, first: Sequence[int] = ()) -> tuple[Array, li
     rank = int(np.sum(sizes > RANK * sizes.max(initial=0.0)))
     basis = Vh[rank:].T
     # Rows that determine all others: the first ones as named, the rest by pivots (those that move most).
-    forced, left = list(first), basis
+    forced, free = list(first), basis
     if forced:
         R = qr(basis[forced].T, mode="r")[0]
         if len(forced) > basis.shape[1] or np.abs(np.diag(R)).min() < RANK:
             refuse("keep", "these joints do not move independently", "name fewer of them")
         Q = np.linalg.qr(basis[forced].T)[0]
-        left = basis - basis @ Q @ Q.T
-    pivots = qr(left.T, mode="r", pivoting=True)[1]
+        free = basis - basis @ Q @ Q.T
+    pivots = qr(free.T, mode="r", pivoting=True)[1]
     chosen = sorted([*forced, *pivots[: basis.shape[1] - len(forced)].tolist()])
     return np.linalg.solve(basis[chosen].T, basis.T).T, chosen

@@ -195,19 +195,19 @@ def cut_loops(
     known = (what if isinstance(what, System) else assemble(what)).signal_names
     if signals is None:
         blocks = find_controllers(scenario.machine)
-        wanted = [name for block in blocks for name in _outputs(block, known)]
+        outputs = [name for block in blocks for name in _outputs(block, known)]
     else:
-        wanted = list(signals)
+        outputs = list(signals)
     # Block and output of each signal.
     every = {name: block for block in names for name in _outputs(names[block], known)}
     flaws, places = FlawList(), dict[str, tuple[str, str]]()
-    for name in (*wanted, *zero):
+    for name in (*outputs, *zero):
         if name in every:
             places[name] = every[name], name.removeprefix(f"{every[name]}.")
         else:
             flaws.add(f"loops.{name}", "is not an output of a continuous block", nearest(name, every))
     flaws.raise_if_any(f"scenario '{scenario.name}'")
-    if not wanted:
+    if not outputs:
         return []
     # One number for each place, in the order of the block's own.
     cuts: dict[str, list[str]] = {}
@@ -238,7 +238,7 @@ def cut_loops(
             for key, (rows, columns) in MATRICES.items()
         }
         model = replace(model, **changed)
-    loops = [ContinuousLoop(name, model.choose([numbers[name]], [name])) for name in wanted]
+    loops = [ContinuousLoop(name, model.choose([numbers[name]], [name])) for name in outputs]
     return loops if signals is not None else [loop for loop in loops if loop.acts_back]
 
 
@@ -575,7 +575,7 @@ def _find_scalings(model: SampledModel, block: Block) -> list[_Scaling]:
         return []
     limits = EigenvalueCurves(lifted).real_gains()
     ranges = count_growing(lambda gain: count_above_one(lifted.multipliers(gain)), limits)
-    return [_Scaling(block, signals, left, low, high) for low, high, left in ranges if not low <= 1 <= high]
+    return [_Scaling(block, signals, n_growing, low, high) for low, high, n_growing in ranges if not low <= 1 <= high]
 
 
 def _describe_sampled(model: SampledModel, blame: _Scaling | None) -> LoopFinding:

@@ -560,17 +560,17 @@ def factor_gramian(A: Array, B: Array) -> Array:
     and the same for what is left. Hammarling (1982), in complex numbers.
     """
     T, Z = schur(A, output="complex")
-    left = Z.conj().T @ B.astype(complex)
+    inputs = Z.conj().T @ B.astype(complex)
     L = np.zeros_like(T)
     for k in reversed(range(len(T))):
-        size = np.linalg.norm(left[k])
+        size = np.linalg.norm(inputs[k])
         if size == 0:
             continue
         L[k, k] = size / np.sqrt(-2 * T[k, k].real)
-        y = left[k].conj() / L[k, k]
+        y = inputs[k].conj() / L[k, k]
         shifted = T[:k, :k] + T[k, k].conj() * np.eye(k)
-        L[:k, k] = np.linalg.solve(shifted, -T[:k, k] * L[k, k] - left[:k] @ y)
-        left[:k] -= np.outer(L[:k, k], y.conj())
+        L[:k, k] = np.linalg.solve(shifted, -T[:k, k] * L[k, k] - inputs[:k] @ y)
+        inputs[:k] -= np.outer(L[:k, k], y.conj())
     # P is real: L L^H = (Re L)(Re L)^T + (Im L)(Im L)^T.
     L = Z @ L
     return np.hstack([L.real, L.imag])

@@ -104,8 +104,8 @@ def choose_frequencies(models: Sequence[LinearModel], count: int = GRID_POINTS) 
 def choose_variable(name: str | None, variables: tuple[Variable, ...], part: str, purpose: str) -> int:
     """Index of the input or output named, or of the only one."""
     if name is None and len(variables) != 1:
-        known = ", ".join(variable.name for variable in variables) or "none"
-        refuse(part, f"the model has {len(variables)}: {known}", "choose one", purpose)
+        names = ", ".join(variable.name for variable in variables) or "none"
+        refuse(part, f"the model has {len(variables)}: {names}", "choose one", purpose)
     return 0 if name is None else find_places([name], variables, f"{part}s")[0]
 
 

@@ -93,7 +93,7 @@ class Trimmer:
             parameters: tunable numbers to change.
         """
         start = self._begin(guess, dict(parameters or {}))
-        wanted, n, scale = np.asarray(values, float), self._n, self._scale
+        targets, n, scale = np.asarray(values, float), self._n, self._scale
         cuts = np.cumsum([n, len(self.system.delays), len(self._memory)])
 
         # Unknowns z are in units of their nominal magnitudes, and so are the rates of states.
@@ -105,7 +105,7 @@ class Trimmer:
         def residual(z: Array) -> Array:
             rows = self._functions("rows", point_at(z))
             rows[:n] /= scale[:n]
-            rows[rows.size - wanted.size :] -= wanted
+            rows[rows.size - targets.size :] -= targets
             return rows
 
         def newton_step(z: Array, error: Array, _: None) -> Array:
@@ -125,7 +125,7 @@ class Trimmer:
             uphill=True,
         )
         if not solution.solved:
-            raise self._unrest(solution.residual, wanted)
+            raise self._unrest(solution.residual, targets)
         point = point_at(solution.z)
         inputs = {name: float(point.p[k]) for name, k in zip(self.by, self._free, strict=True)}
         return Trim(point, inputs, solution.steps)
@@ -152,8 +152,8 @@ class Trimmer:
         names += [f"memory {system.memory[k].name}" for k in self._memory]
         names += [f"constraint {name}" for name in system.motion.constraint_forces] + list(self.held)
         worst = int(np.argmax(np.where(np.isfinite(residual), np.abs(residual), np.inf)))
-        wanted = ", ".join(f"{name} = {value:g}" for name, value in zip(self.held, values, strict=True))
-        where = f" with {wanted}" if wanted else ""
+        targets = ", ".join(f"{name} = {value:g}" for name, value in zip(self.held, values, strict=True))
+        where = f" with {targets}" if targets else ""
         what = f"nothing at rest found{where}: {residual[worst]:.3g} is left of {names[worst]}"
         remedy = "name the numbers that hold it there, or start nearer to it"
         return ModelError([Flaw("held", what, remedy)], f"trim of '{system.scenario.name}'")

@@ -70,18 +70,18 @@ class MachineDynamics:
         Raises:
             ModelError: where these joints cannot do it.
         """
-        wanted = self.mass_matrix(q) @ np.asarray(a, float) + self.bias(q, v)
+        torques = self.mass_matrix(q) @ np.asarray(a, float) + self.bias(q, v)
         H = self.constraint_gradients(q)
         if joints is None and not len(H):
-            return wanted
+            return torques
         chosen = list(range(self._n_v)) if joints is None else [self._place(joint) for joint in joints]
         # Along the motions Z that the constraints leave free, these have no part: Z^T u = Z^T (M a + c).
         Z = null_space(H) if len(H) else np.eye(self._n_v)
-        forces = np.linalg.lstsq(Z[chosen].T, Z.T @ wanted)[0]
-        left = np.abs(Z @ (Z[chosen].T @ forces - Z.T @ wanted))
-        if np.max(left, initial=0.0) > REACHED * max(float(np.max(np.abs(wanted), initial=0.0)), TINY):
-            worst = self.forces[int(np.argmax(left))]
-            what = f"cannot produce these forces: {np.max(left):.3g} of {worst} is left"
+        forces = np.linalg.lstsq(Z[chosen].T, Z.T @ torques)[0]
+        residual = np.abs(Z @ (Z[chosen].T @ forces - Z.T @ torques))
+        if np.max(residual, initial=0.0) > REACHED * max(float(np.max(np.abs(torques), initial=0.0)), TINY):
+            worst = self.forces[int(np.argmax(residual))]
+            what = f"cannot produce these forces: {np.max(residual):.3g} of {worst} is left"
             refuse("joints", what, "name other joints, or more of them")
         return np.asarray(forces)
 

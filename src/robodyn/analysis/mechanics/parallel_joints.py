@@ -278,8 +278,8 @@ def _maps(kinematics: ParallelKinematics, posture: Posture) -> tuple[Array, Arra
     """N and J at a posture."""
     here = kinematics.at(posture.q)
     n_y = len(here.p)
-    wanted = np.vstack([np.zeros((len(here.h), n_y)), np.eye(n_y)])
-    N = np.linalg.solve(np.vstack([here.H, here.P]), wanted)
+    directions = np.vstack([np.zeros((len(here.h), n_y)), np.eye(n_y)])
+    N = np.linalg.solve(np.vstack([here.H, here.P]), directions)
     return N, here.S @ N
 
 

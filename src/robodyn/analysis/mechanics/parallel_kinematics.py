@@ -135,14 +135,14 @@ class ParallelKinematics:
         self.actuated, self.axes = tuple(actuated), tuple(axes)
         self.joints = joint_names(system)
         mechanism: Any = system.scenario.machine.mechanism
-        self.points = tuple(known.name for known in mechanism.points)
+        self.points = tuple(coordinates.name for coordinates in mechanism.points)
         flaws, n = FlawList(), len(self.joints)
-        known = self.system.motion.coordinates
+        coordinates = self.system.motion.coordinates
         if self.point:
             flaws.add_unknown([self.point], self.points, "there is no such point", "points")
-        flaws.add_unknown(self.actuated, known, "there is no such joint or coordinate", "actuated")
+        flaws.add_unknown(self.actuated, coordinates, "there is no such joint or coordinate", "actuated")
         what = "is not an axis" if self.point else "there is no such joint or coordinate"
-        flaws.add_unknown(self.axes, XYZ if self.point else known, what, "axes")
+        flaws.add_unknown(self.axes, XYZ if self.point else coordinates, what, "axes")
         k, f = len(self.system.motion.constraint_forces), len(self.actuated)
         if k + f != n:
             what = f"{k} independent equations and {f} motors do not determine {n} joints"
@@ -187,14 +187,14 @@ class ParallelKinematics:
         """Posture with the point at a target [m], (f,), near a guess of all joints (by default the start)."""
         return self._solve("p", target, guess, tolerance)
 
-    def _solve(self, which: Literal["s", "p"], wanted: Any, guess: Any, tolerance: float) -> Posture:
+    def _solve(self, which: Literal["s", "p"], targets: Any, guess: Any, tolerance: float) -> Posture:
         """The posture that Newton's method finds with steps of limited length: h = 0 and s, or p, as wanted."""
-        wanted = np.asarray(wanted, float)
+        targets = np.asarray(targets, float)
 
         def evaluate(q: Array) -> tuple[Array, Array]:
             here = self.at(q)
             value, slope = (here.s, here.S) if which == "s" else (here.p, here.P)
-            return np.concatenate([here.h, value - wanted]), np.vstack([here.H, slope])
+            return np.concatenate([here.h, value - targets]), np.vstack([here.H, slope])
 
         result = solve_newton(
             evaluate,

@@ -45,8 +45,8 @@ class RunFunction:
 
     def with_jacobian(self, values: Any) -> tuple[Array, Array]:
         """y(p) and dy/dp, (n_times, n_signals, n)."""
-        given = dict(zip(self.parameters, np.asarray(values, float).ravel().tolist(), strict=True))
-        run = self.variation.attempt(given, self.times)
+        parameters = dict(zip(self.parameters, np.asarray(values, float).ravel().tolist(), strict=True))
+        run = self.variation.attempt(parameters, self.times)
         if isinstance(run, str):
             refuse("", run, source="run as a function")
         y = np.column_stack([run[name].values for name in self.signals])

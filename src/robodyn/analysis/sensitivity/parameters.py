@@ -88,22 +88,22 @@ def check_quaternions(scenario: Scenario, names: Sequence[str], flaws: FlawList)
 
 
 def _find_initial(system: System, name: str, flaws: FlawList) -> Direction | None:
-    wanted = name.removeprefix(INITIAL)
+    state_name = name.removeprefix(INITIAL)
     check_quaternions(system.scenario, [name], flaws)
     if system.scenario.initialisation == "at_rest":
         flaws.add(name, "is only a guess of the equilibrium at which the run starts", "leave it out")
         return None
     for k, state in enumerate(system.states):
-        if state.name == wanted:
+        if state.name == state_name:
             return Direction(name, state.unit, state.start, state.nominal, state=k)
     # Samples under way when the run starts hold the same value as the output they will become.
-    waiting = [k for k, memory in enumerate(system.memory) if memory.name.startswith(f"{wanted}.pending.")]
+    waiting = [k for k, memory in enumerate(system.memory) if memory.name.startswith(f"{state_name}.pending.")]
     for k, memory in enumerate(system.memory):
-        if memory.name == wanted and not memory.hidden:
+        if memory.name == state_name and not memory.hidden:
             return Direction(name, memory.unit, memory.start, abs(memory.start) or 1.0, memory=(*waiting, k))
-    known = [f"{INITIAL}{state.name}" for state in system.states]
-    known += [f"{INITIAL}{memory.name}" for memory in system.memory if not memory.hidden]
-    flaws.add(name, "there is no such state", nearest(name, known))
+    names = [f"{INITIAL}{state.name}" for state in system.states]
+    names += [f"{INITIAL}{memory.name}" for memory in system.memory if not memory.hidden]
+    flaws.add(name, "there is no such state", nearest(name, names))
     return None
 
 

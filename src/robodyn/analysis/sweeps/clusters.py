@@ -44,12 +44,12 @@ def run_task(content: bytes, equations: str, runs: Sequence[int]) -> list[SweepR
     """Carry out some runs of a pickled plan in this process."""
     with quietly(), _making:
         job = _make_job(content, equations)
-    left, rows = runs, list[SweepRow]()
+    remaining, rows = runs, list[SweepRow]()
     worker = SweepWorker(job, rows.append)
-    while left:
+    while remaining:
         count = worker.choose(job.plan.n_runs, 1)
-        worker.work(left[:count])
-        left = left[count:]
+        worker.work(remaining[:count])
+        remaining = remaining[count:]
     return rows
 
 
@@ -214,9 +214,9 @@ def run_on_cluster(
             finished, again = cluster.receive(LOOK)
             if again:
                 waiting.append(again[::-1])
-            for done in finished:
-                keep(done)
-            count, spent = count + len(finished), spent + sum(done.wall_time for done in finished)
+            for row in finished:
+                keep(row)
+            count, spent = count + len(finished), spent + sum(row.wall_time for row in finished)
     finally:
         cluster.close()
     report(cluster)

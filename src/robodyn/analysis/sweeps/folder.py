@@ -114,12 +114,12 @@ class PartWriter:
         self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self.flushed = time.monotonic()
 
-    def add(self, done: SweepRow) -> None:
-        fields = [done.run, done.outcome, done.sentence, done.time, done.wall_time, list(done.measures)]
-        line = json.dumps([*fields, {name: _encode(values) for name, values in done.curves.items()}]) + "\n"
-        left = line.encode()
-        while left:
-            left = left[os.write(self.file, left) :]
+    def add(self, row: SweepRow) -> None:
+        fields = [row.run, row.outcome, row.sentence, row.time, row.wall_time, list(row.measures)]
+        line = json.dumps([*fields, {name: _encode(values) for name, values in row.curves.items()}]) + "\n"
+        remaining = line.encode()
+        while remaining:
+            remaining = remaining[os.write(self.file, remaining) :]
         if time.monotonic() - self.flushed > FLUSH_SECONDS:
             os.fsync(self.file)
             self.flushed = time.monotonic()

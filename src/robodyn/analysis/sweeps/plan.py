@@ -82,8 +82,8 @@ class SweepPlan:
     @property
     def signals(self) -> tuple[str, ...]:
         """What a run has to record."""
-        wanted = [measure.signal for measure in self.measures] + [*self.keep, *([self.along] if self.along else [])]
-        return tuple(dict.fromkeys(wanted))
+        names = [measure.signal for measure in self.measures] + [*self.keep, *([self.along] if self.along else [])]
+        return tuple(dict.fromkeys(names))
 
     @cached_property
     def points(self) -> Array:
@@ -170,8 +170,8 @@ def plan_sweep(
     flaws = FlawList()
     system = assemble_varied(what, [*(vary or {}), *(random or {})], keep)
     scenario = system.scenario
-    known = find_numbers(system)
-    axes, draws = make_axes(flaws, vary or {}, known), make_draws(flaws, random or {}, known)
+    numbers = find_numbers(system)
+    axes, draws = make_axes(flaws, vary or {}, numbers), make_draws(flaws, random or {}, numbers)
     groups: list[GridAxis | Draw] = [*axes, *draws]
     names = [name for group in groups for name in group.names]
     check_once(flaws, names)
@@ -202,7 +202,7 @@ def plan_sweep(
         seed=SEED if seed is None else seed,
         measures=tuple(measured),
         structural=(),
-        units={name: known[name].unit for name in names}
+        units={name: numbers[name].unit for name in names}
         | {name: signals[name].unit for name in (*curves, along) if name},
         keep=tuple(curves),
         along=along,
@@ -231,8 +231,8 @@ def assemble_varied(what: Scenario | System, keys: Iterable[str], signals: Seque
     return assemble_tunable(what, names, signals)
 
 
-def _check_settings(flaws: FlawList, given: Mapping[str, object], reason: str) -> None:
-    for name, value in given.items():
+def _check_settings(flaws: FlawList, settings: Mapping[str, object], reason: str) -> None:
+    for name, value in settings.items():
         if value is not None:
             flaws.add(name, f"has no effect: {reason}", "leave it out")
 

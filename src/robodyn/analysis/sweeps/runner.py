@@ -130,8 +130,8 @@ class _Sweep:
         self.plan, self.prepare, self.folder, self.progress = plan, prepare, folder, progress
         self.begun, self.simulated = time.perf_counter(), 0.0
         self.rows = SweepRows(plan)
-        for done in read_parts(folder) if folder else ():
-            self.rows.add(done)
+        for row in read_parts(folder) if folder else ():
+            self.rows.add(row)
         self.missing = self.rows.missing
         self.done = self.kept = plan.n_runs - len(self.missing)
         self.writer: PartWriter | None = None
@@ -156,13 +156,13 @@ class _Sweep:
                     run_in_threads(numbers, count, partial(SweepWorker, job, self.keep), self.report)
         return make_table(self.rows, self.simulated, time.perf_counter() - self.begun)
 
-    def keep(self, done: SweepRow) -> None:
+    def keep(self, row: SweepRow) -> None:
         """A run is finished."""
         if self.writer:
-            self.writer.add(done)
-        self.rows.add(done)
+            self.writer.add(row)
+        self.rows.add(row)
         self.done += 1
-        self.simulated += done.time
+        self.simulated += row.time
 
     def report(self, cluster: Cluster | None = None) -> None:
         """Say how far it is."""

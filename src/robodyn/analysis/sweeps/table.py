@@ -127,12 +127,12 @@ class SweepRows:
         self.measures = np.full((count, len(plan.measures)), np.nan)
         self.curves = {name: np.full((count, len(plan.places)), np.nan) for name in plan.keep}
 
-    def add(self, done: SweepRow) -> None:
+    def add(self, row: SweepRow) -> None:
         """Put a run into its row."""
-        k = done.run
-        self.outcomes[k], self.sentences[k] = sys.intern(done.outcome), sys.intern(done.sentence)
-        self.end_time[k], self.wall_time[k], self.measures[k] = done.time, done.wall_time, done.measures
-        for name, values in done.curves.items():
+        k = row.run
+        self.outcomes[k], self.sentences[k] = sys.intern(row.outcome), sys.intern(row.sentence)
+        self.end_time[k], self.wall_time[k], self.measures[k] = row.time, row.wall_time, row.measures
+        for name, values in row.curves.items():
             self.curves[name][k] = values
 
     @property

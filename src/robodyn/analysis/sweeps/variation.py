@@ -68,8 +68,8 @@ def make_axes(
     return axes
 
 
-def _read_places(flaws: FlawList, key: str, given: Sequence[float] | Factors) -> tuple[float, ...]:
-    entries = given.values if isinstance(given, Factors) else given
+def _read_places(flaws: FlawList, key: str, values: Sequence[float] | Factors) -> tuple[float, ...]:
+    entries = values.values if isinstance(values, Factors) else values
     try:
         places = tuple(float(entry) for entry in entries)
     except (TypeError, ValueError):
@@ -166,14 +166,14 @@ class Distribution:
         if self.kind not in KINDS:
             flaws.add(path, f"the distribution '{self.kind}' is unknown", nearest(self.kind, KINDS))
             return False
-        wanted = KINDS[self.kind].arguments
-        if len(self.arguments) != len(wanted):
-            flaws.add(path, f"{self.kind} takes {' and '.join(wanted)}, not {len(self.arguments)} numbers")
+        arguments = KINDS[self.kind].arguments
+        if len(self.arguments) != len(arguments):
+            flaws.add(path, f"{self.kind} takes {' and '.join(arguments)}, not {len(self.arguments)} numbers")
         elif not np.all(np.isfinite(self.arguments)):
             flaws.add(path, f"{self.kind} takes finite numbers")
-        elif wanted[-1] == "deviation" and self.arguments[-1] <= 0:
+        elif arguments[-1] == "deviation" and self.arguments[-1] <= 0:
             flaws.add(path, f"the deviation must be positive, is {self.arguments[-1]:g}")
-        elif wanted[-1] == "upper" and self.arguments[0] >= self.arguments[1]:
+        elif arguments[-1] == "upper" and self.arguments[0] >= self.arguments[1]:
             flaws.add(path, f"must rise from lower to upper, is {self.arguments[0]:g} to {self.arguments[1]:g}")
         return len(flaws.found) == before
 
@@ -226,10 +226,10 @@ def check_sampling(flaws: FlawList, sampling: str, runs: int, n_draws: int) -> N
         flaws.add("sampling", f"a Sobol sequence has at most {MOST_SOBOL} numbers, not {n_draws}", LATIN)
 
 
-def make_draws(flaws: FlawList, given: Mapping[str, Distribution], known: Mapping[str, Number]) -> list[Draw]:
+def make_draws(flaws: FlawList, distributions: Mapping[str, Distribution], known: Mapping[str, Number]) -> list[Draw]:
     """A draw for each number a pattern matches, one for all names of a list with commas; problems are collected."""
     draws = []
-    for key, distribution in given.items():
+    for key, distribution in distributions.items():
         usable = distribution.check(flaws, key)
         numbers = match_numbers(flaws, key, known)
         if not usable or not numbers:
@@ -251,17 +251,17 @@ def find_numbers(system: System) -> dict[str, Number]:
     """Every number that can be varied: those of the scenario, and the start value of each state and sampled output."""
     # Those of the system know the units of their places, a description leaves them open: {F} is N m or N.
     described = {name: number for name, number in system.scenario.numbers().items() if not name.startswith(INITIAL)}
-    known = {name: system.numbers.get(name, number) for name, number in described.items()}
+    numbers = {name: system.numbers.get(name, number) for name, number in described.items()}
     infos: list[StateInfo | MemoryInfo] = [*system.states, *(info for info in system.memory if not info.hidden)]
     starts = [Number(f"{INITIAL}{info.name}", info.start, info.unit) for info in infos]
-    return known | {number.name: number for number in starts}
+    return numbers | {number.name: number for number in starts}
 
 
 def names_meant(keys: Iterable[str], scenario: Scenario) -> list[str]:
     """Numbers of a scenario that keys name, as far as it knows them itself; what is wrong is reported later."""
-    known = [name for name in scenario.numbers() if not name.startswith(INITIAL)]
+    names = [name for name in scenario.numbers() if not name.startswith(INITIAL)]
     parts = [part for key in keys for part in split_key(key)]
-    return [name for name in known if any(name == part or fnmatchcase(name, part) for part in parts)]
+    return [name for name in names if any(name == part or fnmatchcase(name, part) for part in parts)]
 
 
 def is_pattern(key: str) -> bool:
@@ -273,16 +273,16 @@ def split_key(key: str) -> list[str]:
     return [part.strip() for part in key.split(",") if part.strip()]
 
 
-def match_numbers(flaws: FlawList, key: str, known: Mapping[str, Number]) -> list[Number]:
+def match_numbers(flaws: FlawList, key: str, numbers: Mapping[str, Number]) -> list[Number]:
     """The numbers a key names, each once; a part that names none is a flaw with the nearest name."""
     matches: dict[str, Number] = {}
     for part in split_key(key):
-        names = [name for name in known if fnmatchcase(name, part)] if is_pattern(part) else [part]
-        missing = not names or (names == [part] and part not in known)
+        names = [name for name in numbers if fnmatchcase(name, part)] if is_pattern(part) else [part]
+        missing = not names or (names == [part] and part not in numbers)
         if missing:
-            flaws.add(part, f"{'matches' if is_pattern(part) else 'there is'} no such number", nearest(part, known))
+            flaws.add(part, f"{'matches' if is_pattern(part) else 'there is'} no such number", nearest(part, numbers))
             continue
-        matches |= {name: known[name] for name in names}
+        matches |= {name: numbers[name] for name in names}
     if not split_key(key):
         flaws.add(key, "names no number")
     return list(matches.values())
@@ -312,8 +312,8 @@ def read_span(text: str, unit: str = "", written: str = "") -> Sequence[float] |
     spaced = parts[3:] != ["log"]
     if len(parts) != (3 if spaced else 4):
         raise UnitError(SPAN)
-    given = ("", "") if relative else (unit, written)
-    first, last = (read_quantity(part, *given, bare=True) for part in parts[:2])
+    units = ("", "") if relative else (unit, written)
+    first, last = (read_quantity(part, *units, bare=True) for part in parts[:2])
     count = _read_count(parts[2])
     if not spaced and not (first > 0 and last > 0):
         raise UnitError("values spaced by factors must be positive")
@@ -337,8 +337,8 @@ def read_distribution(text: str, unit: str = "", written: str = "") -> Distribut
     kind, *arguments = (part.strip() for part in text.split(":"))
     if kind not in KINDS:
         raise UnitError(f"the distribution '{kind}' is unknown ({nearest(kind, KINDS)})")
-    wanted = KINDS[kind].arguments
-    if len(arguments) != len(wanted):
-        raise UnitError(f"must be written as {':'.join((kind, *wanted))}")
-    given = ("", "") if KINDS[kind].relative else (unit, written)
-    return Distribution(kind, tuple(read_quantity(argument, *given, bare=True) for argument in arguments))
+    n_arguments = KINDS[kind].arguments
+    if len(arguments) != len(n_arguments):
+        raise UnitError(f"must be written as {':'.join((kind, *n_arguments))}")
+    units = ("", "") if KINDS[kind].relative else (unit, written)
+    return Distribution(kind, tuple(read_quantity(argument, *units, bare=True) for argument in arguments))

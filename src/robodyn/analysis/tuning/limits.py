@@ -105,11 +105,11 @@ def _read_margin(flaws: FlawList, text: str, kind: str, pattern: str, sign: str,
     plain = value.removesuffix("dB").strip() if kind == "margin" else value
     bounds = _read_bound(flaws, text, plain, {"margin": "1", "phase": "rad", "delay": "s"}[kind], kind == "margin")
     factor = 180 / np.pi if kind == "phase" else 1.0
-    given = [None if bound is None else factor * bound for bound in bounds]
+    in_si = [None if bound is None else factor * bound for bound in bounds]
     most = {"margin": FAR, "phase": 180.0, "delay": np.inf}[kind]
-    if any(bound is not None and not 0 <= bound <= most for bound in given):
+    if any(bound is not None and not 0 <= bound <= most for bound in in_si):
         flaws.add(f"limit {text}", f"must be from 0 to at most {most:g} {MARGINS[kind]}")
-    return [TuningLimit(text, kind, pattern, True, bound, MARGINS[kind]) for bound in given]
+    return [TuningLimit(text, kind, pattern, True, bound, MARGINS[kind]) for bound in in_si]
 
 
 def _read_bound(flaws: FlawList, text: str, value: str, unit: str, bare: bool = False) -> list[float | None]:

@@ -527,19 +527,19 @@ def tune_gains(
     # By the given gains: the objective in parts of theirs, limits of 'now' at what they have.
     if performance.values(begin) is None:
         refuse("", f"with the given gains: {performance.failure}", source="tuning")
-    given = float(problem.goals(begin).max())
-    if not abs(given) > 0:
+    objective_before = float(problem.goals(begin).max())
+    if not abs(objective_before) > 0:
         refuse("minimise", "is 0 with the given gains: there is nothing to improve", source="tuning")
     now = problem.limited_values(begin)[len(problem.margin_values(begin)) :]
     bounded = [limit.with_bound(limit.worst(values)) for limit, _, values in now]
-    problem = replace(problem, first=abs(given), limits=bounded)
+    problem = replace(problem, first=abs(objective_before), limits=bounded)
     others = [find_allowed(problem, scales, z, seed or 0)[0] for z in spread_starts(scales, starts - 1, seed or 0)]
     best = _search(problem, scales, [first, *others], progress)
     return summarise_tuning(problem, scales, begin, best, measure, over)
 
 
 def _find_free(flaws: FlawList, system: System, free: Sequence[str]) -> list[str]:
-    known = find_numbers(system)
+    numbers = find_numbers(system)
     gains = [f"{b.name}.{gain}" for b in system.scenario.machine.blocks if b.sampled for gain in find_gains(b)]
     found: dict[str, None] = {}
     for key in (free,) if isinstance(free, str) else free:
@@ -548,7 +548,7 @@ def _find_free(flaws: FlawList, system: System, free: Sequence[str]) -> list[str
             if not gains:
                 flaws.add("free", "no sampled block has gains", "name numbers")
         else:
-            found |= dict.fromkeys(number.name for number in match_numbers(flaws, key, known))
+            found |= dict.fromkeys(number.name for number in match_numbers(flaws, key, numbers))
     if not free:
         flaws.add("free", "names no number", "name gains, or 'gains' for all of them")
     return list(found)
@@ -556,21 +556,21 @@ def _find_free(flaws: FlawList, system: System, free: Sequence[str]) -> list[str
 
 def _make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tuple[Scale, ...]:
     """Bounds by patterns; without any, a decade to both sides."""
-    flaws, given = FlawList(), dict(bounds)
+    flaws, ranges = FlawList(), dict(bounds)
     used: set[str] = set()
     for number in numbers:
         match = next((key for key in bounds if fnmatchcase(number.name, key)), None)
         if match is not None:
             used.add(match)
-            given[number.name] = bounds[match]
+            ranges[number.name] = bounds[match]
         elif number.value == 0:
             flaws.add(number.name, "is 0, so it gives no range to search", "give its bounds")
         else:
             ends = (number.value / REACH, number.value * REACH)
-            given[number.name] = (min(ends), max(ends))
+            ranges[number.name] = (min(ends), max(ends))
     flaws.raise_if_any("tuning")
     names = {number.name for number in numbers}
-    return make_scales(numbers, {key: pair for key, pair in given.items() if key in names or key not in used})
+    return make_scales(numbers, {key: pair for key, pair in ranges.items() if key in names or key not in used})
 
 
 def _search(
@@ -588,8 +588,8 @@ def _search(
         best = min((goal for slack, goal, _ in visited if slack >= -KEPT), default=np.nan)
         if progress:
             measure = problem.performance.measures[0]
-            done = problem.performance.evaluations
-            progress(TuneProgress(done, problem.first, best * problem.first, measure.unit))
+            evaluations = problem.performance.evaluations
+            progress(TuneProgress(evaluations, problem.first, best * problem.first, measure.unit))
         return rows
 
     for start in starts:

@@ -345,8 +345,8 @@ def factor_linear(A: Sequence[Sequence[Any]]) -> Callable[[Sequence[Any]], tuple
         n = len(rows)
         x: list[Any] = [0.0] * n
         for k in reversed(range(n)):
-            known = [rows[k][j] * x[j] for j in range(k + 1, n) if not _is_zero(rows[k][j])]
-            x[k] = (right[k] - sum(known)) / rows[k][k]
+            terms = [rows[k][j] * x[j] for j in range(k + 1, n) if not _is_zero(rows[k][j])]
+            x[k] = (right[k] - sum(terms)) / rows[k][k]
         return tuple(x)
 
     return solve

@@ -27,8 +27,8 @@ MEANS = {ca.OP_FLOOR: -0.5, ca.OP_CEIL: 0.5}
 
 def find_jumps(expressions: Sequence[ca.SX], moving: ca.SX) -> set[str]:
     """Names of the functions in the expressions that may jump when the moving symbols change."""
-    known = STAIRCASES | SWITCHES
-    return {known[op] for op, moves in _operations(_function(expressions, moving)) if moves and op in known}
+    operations = STAIRCASES | SWITCHES
+    return {operations[op] for op, moves in _operations(_function(expressions, moving)) if moves and op in operations}
 
 
 def smooth_staircases(expressions: Sequence[ca.SX], moving: ca.SX) -> list[ca.SX]:

@@ -145,10 +145,10 @@ class PairBook:
         """Work of the elastic part since the last exchange, by how far the sides moved apart, (n,) [J]."""
         places = [self.sides[k].place(now[k], "own") for k in range(2)]
         # Force that pulls the sides together, from the side that knows best where the other one is, (n, k).
-        known = [(k, rows[k]) for rows in (now, before) for k in range(2)]
-        missing = [reach(self.sides[k].place(rows, "acting"), places[1 - k]) for k, rows in known]
+        sides_known = [(k, rows[k]) for rows in (now, before) for k in range(2)]
+        missing = [reach(self.sides[k].place(rows, "acting"), places[1 - k]) for k, rows in sides_known]
         best = np.argmin([np.sum(entry**2, axis=1) for entry in missing], axis=0)
-        forces = np.array([self.sides[k].force(rows) * (1 - 2 * k) for k, rows in known])
+        forces = np.array([self.sides[k].force(rows) * (1 - 2 * k) for k, rows in sides_known])
         pull, apart = forces[best, np.arange(len(best))], reach(places[0], places[1])
         work = np.sum((pull[:-1] + pull[1:]) * np.diff(apart, axis=0), axis=1) / 2
         return np.concatenate([[0.0], work])

@@ -61,17 +61,17 @@ def couple_units(
             flaws.add("units", f"{name!r} is not a valid name for a subsystem", "it becomes part of a file's name")
 
     # Interfaces and signals that are connected, each input once, with polynomials that its unit takes.
-    known = {unit.name: unit for unit in units}
-    pairs = pair_interfaces(known, connections, flaws)
-    channels = make_channels(known, signal_connections, flaws)
+    by_name = {unit.name: unit for unit in units}
+    pairs = pair_interfaces(by_name, connections, flaws)
+    channels = make_channels(by_name, signal_connections, flaws)
     all_channels = [*channels, *(channel for pair in pairs for channel in pair.channels)]
     check_fed_once(all_channels, flaws)
     for channel in all_channels:
-        highest = abilities_of(known[channel.target]).order_of(channel.inputs)
+        highest = abilities_of(by_name[channel.target]).order_of(channel.inputs)
         if isinstance(channel.order, int) and channel.order > highest:
             what = f"order {channel.order} is more than it takes"
             flaws.add(f"{channel.target}.{channel.inputs[0]}", what, f"at most {highest}")
-    check_meeting(known, pairs, flaws)
+    check_meeting(by_name, pairs, flaws)
     if not connections and not signal_connections:
         flaws.add("connections", "there are none", "couple the units, or simulate each by itself")
 
@@ -86,8 +86,8 @@ def couple_units(
             flaws.add(f"units.{unit.name}", "takes steps of one length only", "leave out the tolerance")
     flaws.raise_if_any("co-simulation")
 
-    coupling = Coupling(known, channels, pairs, settings, length)
-    for place in find_idle(known, pairs, [signal_connection.target for signal_connection in signal_connections]):
+    coupling = Coupling(by_name, channels, pairs, settings, length)
+    for place in find_idle(by_name, pairs, [signal_connection.target for signal_connection in signal_connections]):
         coupling.warnings.append(f"'{place}' is not connected: its far side is at rest, or absent")
     return coupling
 

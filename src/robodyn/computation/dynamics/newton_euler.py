@@ -215,17 +215,17 @@ def _subtract_wrenches(tree: Tree, q: Sequence[Scalar], loads: list[Load], wrenc
     if not wrenches:
         return loads
 
-    left = list(loads)
+    net_loads = list(loads)
     poses = link_poses(tree, q)
     for link, (force, torque) in wrenches.items():
         tree.check_link(link)
         if link == GROUND:
             continue
-        f, n = left[link]
+        f, n = net_loads[link]
         turn = poses[link].R.T
-        left[link] = (f - turn @ force, n - turn @ torque)
+        net_loads[link] = (f - turn @ force, n - turn @ torque)
 
-    return left
+    return net_loads
 
 
 def _add_deformation(

@@ -144,10 +144,10 @@ def build_library(library: Path, folder: Path = FOLDER, sanitize: Sequence[str] 
 
 def _call(command: Sequence[str], place: Path) -> None:
     """Run a compiler and pass on what it says."""
-    done = subprocess.run(command, cwd=place, stderr=subprocess.PIPE, text=True, check=False)
-    sys.stderr.write(done.stderr)
-    if done.returncode != 0:
-        lines = done.stderr.strip().splitlines() or ["no message"]
+    process = subprocess.run(command, cwd=place, stderr=subprocess.PIPE, text=True, check=False)
+    sys.stderr.write(process.stderr)
+    if process.returncode != 0:
+        lines = process.stderr.strip().splitlines() or ["no message"]
         first = next((line for line in lines if "error" in line), lines[0])
         raise BuildError(f"compiling the engine failed: {first}", "all the compiler says stands above")
 

@@ -199,10 +199,10 @@ def find_references(system: System, joints: Sequence[str]) -> Iterator[tuple[str
         for k, joint in enumerate(block.law.joints if isinstance(block.law, PathReference) else ()):
             if joint in joints:
                 yield joint, f"{block.name}.position{k + 1}"
-        wanted = next((block.inputs[key] for key in TARGETS if isinstance(block.inputs.get(key), str)), None)
-        measured = _measured(f"{block.name}.", blocks, joints, set()) if wanted else None
-        if wanted and measured:
-            yield measured, _source(wanted, blocks, delays)
+        target = next((block.inputs[key] for key in TARGETS if isinstance(block.inputs.get(key), str)), None)
+        measured = _measured(f"{block.name}.", blocks, joints, set()) if target else None
+        if target and measured:
+            yield measured, _source(target, blocks, delays)
 
 
 def _measured(signal: str, blocks: Mapping[str, Block], joints: Sequence[str], visited: set[str]) -> str | None:

@@ -123,10 +123,12 @@ def _check_left_out(system: System, x: Array, m: Array, values: Array) -> None:
     """Equations that follow from others near one position may not at the one that was found: another assembly."""
     if system.constraint_residual is None:
         return
-    left: Any = system.constraint_residual(0.0, x, system.described.d, m, values)
+    residual: Any = system.constraint_residual(0.0, x, system.described.d, m, values)
     flaws = FlawList()
-    if float(left) > LEFT:
-        what = f"are met by the start found but for {float(left):.3g} of equations that seem to follow from the others"
+    if float(residual) > LEFT:
+        what = (
+            f"are met by the start found but for {float(residual):.3g} of equations that seem to follow from the others"
+        )
         flaws.add("constraints", what, "give start values nearer to where all are met, or leave a constraint out")
     system.scenario.raise_if_any(flaws)
 

@@ -53,8 +53,8 @@ def load_function(text: Any, table: TomlTable, key: str, folder: Path) -> Callab
         return FAILED
     member: Any = getattr(module, name, None)
     if not callable(member):
-        known = [key for key, value in vars(module).items() if callable(value)]
-        table.flaws.add(table.at(key), f"'{source}' has no function '{name}'", nearest(name, known))
+        functions = [key for key, value in vars(module).items() if callable(value)]
+        table.flaws.add(table.at(key), f"'{source}' has no function '{name}'", nearest(name, functions))
         return FAILED
     if source.endswith(".py"):
         with suppress(TypeError):  # what has no weak references is not found again

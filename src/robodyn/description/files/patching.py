@@ -254,12 +254,12 @@ def _unequal(path: Path, text: str, before: Scenario, values: Mapping[str, float
         return list(values)
     described = {name: number.value for name, number in before.numbers().items()}
     starts = {f"{INITIAL}{name}": value for name, value in before.start_values.items()}
-    wanted = starts | described | dict(values)
+    numbers = starts | described | dict(values)
     actual = {f"{INITIAL}{name}": value for name, value in after.start_values.items()}
     actual |= {name: number.value for name, number in after.numbers().items()}
     # Start values that nothing said are what they are; numbers that come along with a new table are defaults.
     return [
         name
-        for name, value in wanted.items()
+        for name, value in numbers.items()
         if not math.isclose(actual.get(name, 0.0), value, rel_tol=ROUNDING, abs_tol=1e-300) and not math.isnan(value)
     ]

@@ -124,10 +124,10 @@ def _check_whole(root: TomlTable, reader: TableReader, declared: Declared, value
     used += [(f"nominal.{joint}", signal) for joint, signal in (values.get("nominal") or {}).items()]
     # Report signals of parts that do not exist, and quantities no joint has.
     formulas = names["signals"]
-    known = [f"{joint}.{quantity}" for joint in declared.joints for quantity in QUANTITIES]
+    signals = [f"{joint}.{quantity}" for joint in declared.joints for quantity in QUANTITIES]
     for path, signal in used:
         if signal not in ("time", *formulas) and _is_wrong(signal, declared.joints, [*others, "energy"], QUANTITIES):
-            flaws.add(path, f"there is no signal '{signal}'", nearest(signal, [*known, *others, *formulas]))
+            flaws.add(path, f"there is no signal '{signal}'", nearest(signal, [*signals, *others, *formulas]))
     initial = root.table("initial").flattened().data
     if values.get("initial", FAILED) is not FAILED:
         # Of joints that cannot be made, nobody knows what may be a vector.
@@ -138,9 +138,9 @@ def _check_whole(root: TomlTable, reader: TableReader, declared: Declared, value
     if values["duration"] is not FAILED and not root.flaws.concern("duration"):
         check_duration(flaws, values["duration"], values.get("recording"))
     if values.get("keep") is not None:
-        known = [f"{joint}.{quantity}" for joint in declared.moving for quantity in STATES]
-        known += [state for ball in declared.chained for state in Freedom(ball, "ball").states]
-        check_keep(flaws, values["keep"], known, values.get("initialisation", "given"))
+        signals = [f"{joint}.{quantity}" for joint in declared.moving for quantity in STATES]
+        signals += [state for ball in declared.chained for state in Freedom(ball, "ball").states]
+        check_keep(flaws, values["keep"], signals, values.get("initialisation", "given"))
     root.flaws.extend(reader.spell(flaw) for flaw in flaws.found)
 
 

@@ -182,13 +182,13 @@ def _settle_law(flaws: FlawList, contact: ContactPair, field: str, inputs: tuple
         flaws.add(field, "the law is for a rolling wheel: it takes its travel", "use a rim")
         return
     # Arguments that neither the contact nor the law itself computes are parameters: all of them, and no others.
-    wanted = [argument for argument in arguments if argument.name not in own]
-    values = {a.name: parameters.get(a.name, a.default) for a in wanted if a.name in parameters or a.has_default}
-    for argument in wanted:
+    numbers = [argument for argument in arguments if argument.name not in own]
+    values = {a.name: parameters.get(a.name, a.default) for a in numbers if a.name in parameters or a.has_default}
+    for argument in numbers:
         if argument.name not in values:
             flaws.add(f"{group}.{argument.name}", "is missing", f"the law takes it, beside {', '.join(inputs)}")
-    for key in parameters.keys() - {argument.name for argument in wanted}:
-        flaws.add(f"{group}.{key}", "is not a parameter of the law", nearest(key, [a.name for a in wanted]))
+    for key in parameters.keys() - {argument.name for argument in numbers}:
+        flaws.add(f"{group}.{key}", "is not a parameter of the law", nearest(key, [a.name for a in numbers]))
     # What kind of law fits here.
     if not set(inputs[:2]) <= {argument.name for argument in arguments}:
         flaws.add(field, f"the law does not take {' and '.join(inputs[:2])}", "it is not a law of this kind")

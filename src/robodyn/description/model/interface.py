@@ -131,12 +131,12 @@ class Interface(Description):
 
     def _incoming(self) -> dict[str, float]:
         """What comes in, by its name without the interface's, with its value as long as nothing else does."""
-        wanted = {"force": ("force",), "motion": ("far_position", "far_velocity")}.get(self.takes, ())
+        quantities = {"force": ("force",), "motion": ("far_position", "far_velocity")}.get(self.takes, ())
         if self.takes == "model":
-            wanted = ("far_inertia", "far_force") if self.rigid else ("far_mobility", "far_acceleration")
+            quantities = ("far_inertia", "far_force") if self.rigid else ("far_mobility", "far_acceleration")
         if self.rotates and not self.rigid and self.takes != "force":
-            wanted = (*wanted, "far_orientation")
-        return {tail: _idle(quantity, tail) for quantity in wanted for tail in tails(quantity, self.row_names)}
+            quantities = (*quantities, "far_orientation")
+        return {tail: _idle(quantity, tail) for quantity in quantities for tail in tails(quantity, self.row_names)}
 
     @property
     def incoming(self) -> tuple[str, ...]:

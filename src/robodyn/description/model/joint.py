@@ -275,7 +275,7 @@ class Joint(Description):
             "second_axis": self.kind not in ("universal", "planar") and self.second_axis is not None,
         }
         no_effect |= {field: self.kind not in SINGLE and getattr(self, field) is not None for field in OF_SINGLE}
-        for field in (field for field, given in no_effect.items() if given and not flaws.concern(field)):
+        for field in (field for field, stated in no_effect.items() if stated and not flaws.concern(field)):
             flaws.add(field, f"has no effect on a {self.kind} joint", "leave it out")
         if self.kind == "screw" and self.pitch == 0 and not flaws.concern("pitch"):
             flaws.add(

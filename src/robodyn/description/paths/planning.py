@@ -80,9 +80,7 @@ class PosturePreference:
         positions: Array = arm.scale * y
         return positions
 
-    def _slide(
-        self, y: Array, R: Array, fraction: Any, J: Array, inverse: Array, step: Array
-    ) -> Array:
+    def _slide(self, y: Array, R: Array, fraction: Any, J: Array, inverse: Array, step: Array) -> Array:
         """Newton's step in the null space of J: N^T (H - K) (step + N alpha) = -N^T grad g, K = d(J^T lam)."""
         gradient = self._gradient(y, R, fraction)
         # Multipliers of the pose, J^T lam = grad g at a minimum: its constraint is curved too.
@@ -107,7 +105,7 @@ class PosturePreference:
     def _gradient(self, y: Array, R: Array, fraction: Any) -> Array:
         arm, f = self.arm, np.asarray(fraction, float)[..., None]
         h = f**3 * (10 - 15 * f + 6 * f**2)
-        wanted = self.start + h * (self.preferred - self.start)
+        preferred = self.start + h * (self.preferred - self.start)
         repelled = self._limits(y)
         if self.share:
             # Gradient of log m: d log m / dy_i = trace(J^+ dJ/dy_i).
@@ -115,7 +113,7 @@ class PosturePreference:
             J = self.arm.select(R, self.arm.scaled(jacobian(placed)))
             inverse = np.linalg.pinv(J, rcond=SINGULAR_SHARE)
             repelled = repelled - self.share * np.asarray(np.einsum("...ij,k...ji->...k", inverse, self._slopes(y, R)))
-        return np.asarray(self.weights * (y - wanted / arm.scale) + h * repelled)
+        return np.asarray(self.weights * (y - preferred / arm.scale) + h * repelled)
 
     def _limits(self, y: Array) -> Array:
         """Gradient of sum x^8 / 8; joints without both limits have none."""
@@ -339,7 +337,7 @@ def pose_at(path: CartesianPath, knots: Array, pieces: Array) -> PathMotion:
     return PathMotion(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def differentiate(arm: SerialArm, q: Array, wanted: PathMotion) -> tuple[Array, Array]:
+def differentiate(arm: SerialArm, q: Array, tool: PathMotion) -> tuple[Array, Array]:
     """Exact derivatives by s of joint positions (m, n) that follow the path, the shortest of a redundant arm.
 
         J q' = twist,   J q'' = twist' - J' q'
@@ -347,25 +345,25 @@ def differentiate(arm: SerialArm, q: Array, wanted: PathMotion) -> tuple[Array, 
     Where J is singular they are infinite or, as here, what least squares gives; such places are refused later.
     """
     placed = arm.place(q)
-    slope = _solve(arm, placed, wanted, wanted.twist)
-    return slope, _solve(arm, placed, wanted, _left_of_bend(arm, placed, wanted, slope))
+    slope = _solve(arm, placed, tool, tool.twist)
+    return slope, _solve(arm, placed, tool, _left_of_bend(arm, placed, tool, slope))
 
 
-def _solve(arm: SerialArm, placed: PlacedArm, wanted: PathMotion, motion: Array) -> Array:
+def _solve(arm: SerialArm, placed: PlacedArm, tool: PathMotion, motion: Array) -> Array:
     """Joint rates that make a motion of the tool, as far as it counts, (m, n)."""
-    J = arm.select(wanted.R, jacobian(placed) * arm.scale)
-    return arm.scale * solve_rates(J, arm.select(wanted.R, motion[..., None])[..., 0])
+    J = arm.select(tool.R, jacobian(placed) * arm.scale)
+    return arm.scale * solve_rates(J, arm.select(tool.R, motion[..., None])[..., 0])
 
 
-def _left_of_bend(arm: SerialArm, placed: PlacedArm, wanted: PathMotion, slope: Array) -> Array:
+def _left_of_bend(arm: SerialArm, placed: PlacedArm, tool: PathMotion, slope: Array) -> Array:
     """twist' - J' q'; where a rotation about an axis of the tool is free, what the turning of that axis adds.
 
     S R^T (J q' - twist) = 0 holds along the path, S the rows that count: R^T' adds omega x (J q' - twist).
     """
-    left = wanted.twist_rate - (jacobian_rate(placed, slope) @ slope[..., None])[..., 0]
+    left = tool.twist_rate - (jacobian_rate(placed, slope) @ slope[..., None])[..., 0]
     if not arm.whole and any(arm.kept[:3]):
-        free = (jacobian(placed) @ slope[..., None])[..., 0] - wanted.twist
-        left = np.concatenate([left[..., :3] + np.cross(wanted.twist[..., :3], free[..., :3]), left[..., 3:]], axis=-1)
+        free = (jacobian(placed) @ slope[..., None])[..., 0] - tool.twist
+        left = np.concatenate([left[..., :3] + np.cross(tool.twist[..., :3], free[..., :3]), left[..., 3:]], axis=-1)
     return left
 
 
@@ -381,7 +379,7 @@ def follow(
     Where that fails, the branch nearest to the last position is taken, if there is one.
     """
     knots, pieces = spread_knots(path, spacing)
-    wanted = pose_at(path, knots, pieces)
+    tool = pose_at(path, knots, pieces)
     position = np.full((len(knots), arm.n), np.nan)
     jumps: list[float] = []
     last = start
@@ -389,22 +387,22 @@ def follow(
         q = np.full(arm.n, np.nan)
         # From the knot before, by prediction and correction, in shorter steps where these disagree ...
         if k and np.isfinite(position[k - 1, 0]):
-            q = _advance(arm, position[k - 1], _row(wanted, k - 1), _row(wanted, k), way - knots[k - 1])
+            q = _advance(arm, position[k - 1], _row(tool, k - 1), _row(tool, k), way - knots[k - 1])
             if not np.isfinite(q[0]) and len(jumps) < MOST_JUMPS:
                 q = _advance_in_parts(arm, path, int(pieces[k]), position[k - 1], knots[k - 1], way)
         elif k == 0 and arm.redundant and start is not None:
-            q = refine(arm, start, wanted.R[0], wanted.p[0])
+            q = refine(arm, start, tool.R[0], tool.p[0])
         # ... or else by the branch that is nearest to where the arm was last: the one before is lost there.
         if not np.isfinite(q[0]):
-            q = _nearest_branch(arm, _row(wanted, k), last)
+            q = _nearest_branch(arm, _row(tool, k), last)
             if k and np.isfinite(q[0]) and np.isfinite(position[k - 1, 0]):
                 jumps.append(float(way))
         # Spare joints take their posture; the tool stays where it is.
         if posture is not None and np.isfinite(q[0]):
-            q = refine(arm, posture.settle(q, wanted.R[k], wanted.p[k], way / path.length), wanted.R[k], wanted.p[k])
+            q = refine(arm, posture.settle(q, tool.R[k], tool.p[k], way / path.length), tool.R[k], tool.p[k])
         position[k] = q
         last = q if np.isfinite(q[0]) else last
-    return examine(arm, position, knots, pieces, wanted, tuple(jumps))
+    return examine(arm, position, knots, pieces, tool, tuple(jumps))
 
 
 def _row(motion: PathMotion, k: int) -> PathMotion:
@@ -453,11 +451,11 @@ def follow_table(
     posture: PosturePreference | None = None,
 ) -> JointTrace:
     """The joints at new knots, corrected from good guesses (m, n), all at once."""
-    wanted = pose_at(path, knots, pieces)
+    tool = pose_at(path, knots, pieces)
     if posture is not None:
-        guess = posture.settle(guess, wanted.R, wanted.p, knots / path.length)
-    position = refine(arm, guess, wanted.R, wanted.p)
-    return examine(arm, position, knots, pieces, wanted, ())
+        guess = posture.settle(guess, tool.R, tool.p, knots / path.length)
+    position = refine(arm, guess, tool.R, tool.p)
+    return examine(arm, position, knots, pieces, tool, ())
 
 
 def examine(
@@ -465,7 +463,7 @@ def examine(
     position: Array,
     knots: Array,
     pieces: Array,
-    wanted: PathMotion,
+    tool: PathMotion,
     jumps: tuple[float, ...],
 ) -> JointTrace:
     """Derivatives and nearness to singularities at the knots in reach."""
@@ -473,7 +471,7 @@ def examine(
     slope, bend, idle = (np.full((len(knots), arm.n), np.nan) for _ in range(3))
     closeness, sense = np.full(len(knots), np.nan), np.full(len(knots), np.nan)
     if rows.size:
-        there = PathMotion(*(column[rows] for column in wanted))
+        there = PathMotion(*(column[rows] for column in tool))
         slope[rows], bend[rows] = differentiate(arm, position[rows], there)
         # J = U S V^T: the smallest singular value says how near a singularity is, its row of V^T which joints race.
         scaled = arm.select(there.R, arm.scaled(jacobian(arm.place(position[rows]))))
@@ -482,10 +480,10 @@ def examine(
         square = scaled.shape[-1] == scaled.shape[-2] == arm.rank
         sense[rows] = np.sign(np.linalg.det(scaled)) if square else 1.0
     trace = JointTrace(knots, pieces, position, slope, bend, closeness, sense, idle, jumps)
-    return _with_null_motion(arm, trace, wanted) if arm.redundant and trace.reached.all() and not jumps else trace
+    return _with_null_motion(arm, trace, tool) if arm.redundant and trace.reached.all() and not jumps else trace
 
 
-def _with_null_motion(arm: SerialArm, trace: JointTrace, wanted: PathMotion) -> JointTrace:
+def _with_null_motion(arm: SerialArm, trace: JointTrace, tool: PathMotion) -> JointTrace:
     """The knots with the derivatives' part in the null space, from splines through the knots of each piece.
 
         q' = J^+ twist + N N^T spline',   q'' = J^+ (twist' - J' q') + N N^T spline''
@@ -503,10 +501,10 @@ def _with_null_motion(arm: SerialArm, trace: JointTrace, wanted: PathMotion) -> 
     twice = np.flatnonzero(np.diff(trace.knots) == 0)
     first[twice] = first[twice + 1] = 0.5 * (first[twice] + first[twice + 1])
     placed = arm.place(trace.position)
-    J = arm.select(wanted.R, jacobian(placed) * arm.scale)
+    J = arm.select(tool.R, jacobian(placed) * arm.scale)
     own = np.eye(arm.n) - np.linalg.pinv(J, rcond=SINGULAR_SHARE) @ J
     slope = trace.slope + arm.scale * (own @ (first / arm.scale)[..., None])[..., 0]
-    bend = _solve(arm, placed, wanted, _left_of_bend(arm, placed, wanted, slope))
+    bend = _solve(arm, placed, tool, _left_of_bend(arm, placed, tool, slope))
     bend = bend + arm.scale * (own @ (second / arm.scale)[..., None])[..., 0]
     return replace(trace, slope=slope, bend=bend)
 
@@ -710,11 +708,11 @@ def _graded_knots(trace: JointTrace, errors: Array) -> tuple[Array, Array]:
     """New knots so dense that every interval has the same error, which falls with the sixth power of its width."""
     knots, pieces = [], []
     # Intervals to make of each one: error ~ width^6, aimed at 0.3 of the tolerance, not changed too much at once.
-    wanted = np.clip((errors / (0.3 * TOLERANCE)) ** (1 / 6), 0.2, 10.0)
+    spacing = np.clip((errors / (0.3 * TOLERANCE)) ** (1 / 6), 0.2, 10.0)
     for piece in np.unique(trace.pieces):
         old = trace.knots[trace.pieces == piece]
         begin = int(np.searchsorted(np.flatnonzero(np.diff(trace.knots) > 0), np.argmax(trace.pieces == piece)))
-        share = wanted[begin : begin + len(old) - 1]
+        share = spacing[begin : begin + len(old) - 1]
         # An interval follows its denser neighbour: the error between two middles is not known.
         share = np.maximum(share, np.maximum(np.append(share[1:], 0.0), np.append(0.0, share[:-1])))
         # Even steps in the count of intervals are knots that are dense where many are needed.
@@ -734,8 +732,8 @@ def _interpolation_errors(arm: SerialArm, path: CartesianPath, trace: JointTrace
     k = np.flatnonzero(np.diff(trace.knots) > 0)
     middles = 0.5 * (trace.knots[k] + trace.knots[k + 1])
     guess = _table(trace).at(middles)[0]
-    wanted = pose_at(path, middles, trace.pieces[k])
-    exact = refine(arm, guess, wanted.R, wanted.p)
+    tool = pose_at(path, middles, trace.pieces[k])
+    exact = refine(arm, guess, tool.R, tool.p)
     return np.where(np.isfinite(exact[:, 0]), np.max(np.abs(exact - guess) / arm.scale, axis=1), np.inf)
 
 

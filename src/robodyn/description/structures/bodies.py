@@ -108,8 +108,8 @@ def check_modes(flaws: FlawList, n: int, stiffness: Any, nodes: Mapping[str, Any
     Args:
         shortens: whether the particles shorten: nodes must then say how they do.
     """
-    wanted = (n,) if np.ndim(stiffness) == 1 else (n, n)
-    if check_shape(flaws, "stiffness", stiffness, wanted, "a number for each mode, or a row"):
+    shape = (n,) if np.ndim(stiffness) == 1 else (n, n)
+    if check_shape(flaws, "stiffness", stiffness, shape, "a number for each mode, or a row"):
         square = np.diag(stiffness) if np.ndim(stiffness) == 1 else np.asarray(stiffness)
         if not np.allclose(square, square.T):
             flaws.add("stiffness", "must be symmetric")

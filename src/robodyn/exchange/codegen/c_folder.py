@@ -130,7 +130,7 @@ def _compare_program(contents: Mapping[str, str], run: Run) -> Agreement:
         program = compile_program(Path(place), [name for name in contents if name.endswith(".c")])
         rows, events = Path(place, "rows.csv"), Path(place, "events.csv")
         with rows.open("w") as file:
-            done = subprocess.run([program, "--events", events], stdout=file, stderr=subprocess.DEVNULL, check=False)
+            process = subprocess.run([program, "--events", events], stdout=file, stderr=subprocess.DEVNULL, check=False)
         _, _, numbers = rows.read_text(encoding="utf-8").partition("\n")
         values = np.fromstring(numbers.replace("\n", ","), sep=",")
-        return compare_run(run, values, events.read_text(encoding="utf-8"), ok=done.returncode == 0)
+        return compare_run(run, values, events.read_text(encoding="utf-8"), ok=process.returncode == 0)

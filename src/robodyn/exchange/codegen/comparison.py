@@ -149,12 +149,12 @@ def simulate_points(model: ExportedModel, compiled: CompiledSystem, times: Array
 
 def compare_points(expected: Points, values: Array, names: Sequence[str], times: Array, ended: bool) -> Agreement:
     """Rows of some signals at the communication points that were reached; ended: whether there are more of them."""
-    done = expected.trajectory
+    trajectory = expected.trajectory
     columns = [expected.names.index(name) for name in names]
-    n = min(len(values), int(np.searchsorted(done.time, times[: len(values)], side="right").max(initial=0)))
-    ends = ended == (done.status != Status.FINISHED)
-    clear = _is_clear(times[:n], [time for time, _ in done.events])
-    return compare_rows(done.y[:n][clear][:, columns], values[:n][clear], names, times[:n][clear], ends)
+    n = min(len(values), int(np.searchsorted(trajectory.time, times[: len(values)], side="right").max(initial=0)))
+    ends = ended == (trajectory.status != Status.FINISHED)
+    clear = _is_clear(times[:n], [time for time, _ in trajectory.events])
+    return compare_rows(trajectory.y[:n][clear][:, columns], values[:n][clear], names, times[:n][clear], ends)
 
 
 def _is_clear(times: Array, events: list[float]) -> Array:

@@ -44,8 +44,8 @@ def _read_all(source: Path, top: Path) -> list[str]:
 
 @cache
 def _version(compiler: tuple[str, ...]) -> str:
-    done = subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False)
-    return done.stdout
+    process = subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False)
+    return process.stdout
 
 
 FLAGS = ("-std=c99", "-O1", "-g0", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-w")
@@ -188,7 +188,7 @@ def _build(
 
 def _call(command: list[str], name: str, place: Path) -> None:
     """Run a compiler; its messages are the error."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=place)
-    if done.returncode != 0:
-        first = (done.stderr.strip() or "no message").splitlines()[0]
+    process = subprocess.run(command, capture_output=True, text=True, check=False, cwd=place)
+    if process.returncode != 0:
+        first = (process.stderr.strip() or "no message").splitlines()[0]
         refuse("platform", f"compiling for {name} failed: {first}", f"by {' '.join(command[:4])}")

@@ -90,10 +90,10 @@ def _compare_module(contents: Mapping[str, str | bytes], model: ExportedModel, c
     times = choose_times(model.system)
     with tempfile.TemporaryDirectory() as place:
         put_files(Path(place), {**contents, "check.mjs": _read("check.mjs"), "times.json": json.dumps(times.tolist())})
-        done = subprocess.run(["node", "check.mjs"], cwd=place, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"node cannot run the module: {done.stderr}")
-        summary = json.loads(done.stdout)
+        process = subprocess.run(["node", "check.mjs"], cwd=place, capture_output=True, text=True, check=False)
+        if process.returncode != 0:
+            raise RuntimeError(f"node cannot run the module: {process.stderr}")
+        summary = json.loads(process.stdout)
         rows = np.fromfile(Path(place, "rows.bin")).reshape(-1, len(model.outputs))
     names = [info.name for info in model.outputs]
     expected = simulate_points(model, compiled, times)

@@ -19,16 +19,16 @@ from robodyn.exchange.codegen.model import ExportedModel
 
 def add_units(parent: Element, units: Iterable[str]) -> None:
     """The element of all units that variables have, with their base units where these are known."""
-    wanted = sorted(set(units) - {""})
-    if not wanted:
+    names = sorted(set(units) - {""})
+    if not names:
         return
     definitions = SubElement(parent, "UnitDefinitions")
-    for name in wanted:
+    for name in names:
         unit = SubElement(definitions, "Unit", name=name)
-        known = known_unit(name)
-        if known is not None and all(power.denominator == 1 for power in known.dimension.values()):
-            exponents = {base: str(known.dimension[base]) for base in BASE if base in known.dimension}
-            SubElement(unit, "BaseUnit", exponents | ({"factor": repr(known.factor)} if known.factor != 1 else {}))
+        measure = known_unit(name)
+        if measure is not None and all(power.denominator == 1 for power in measure.dimension.values()):
+            exponents = {base: str(measure.dimension[base]) for base in BASE if base in measure.dimension}
+            SubElement(unit, "BaseUnit", exponents | ({"factor": repr(measure.factor)} if measure.factor != 1 else {}))
 
 
 # --------------------------------------------------------------------------------------------------

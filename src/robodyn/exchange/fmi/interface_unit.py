@@ -69,9 +69,9 @@ class InterfaceFmu(FmuUnit):
         self._check_interfaces()
         for part in interfaces:
             # A force that comes in is reported back, so that both sides of a coupling can be compared.
-            wanted = "force" if part.takes == "force" else MEAN
+            received = "force" if part.takes == "force" else MEAN
             self.outputs |= {
-                name: self._unit_of(f) for name, f in zip(part.names(wanted), part.names("force"), strict=True)
+                name: self._unit_of(f) for name, f in zip(part.names(received), part.names("force"), strict=True)
             }
 
     def _unit_of(self, name: str) -> str:

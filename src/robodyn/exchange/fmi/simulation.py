@@ -73,8 +73,8 @@ def simulate_fmu(
     experiment, suggested = plan_experiment(path, duration, step)
     end = experiment.instant(experiment.steps)
     name = Path(path).stem
-    wanted = suggested if tolerance is None else tolerance
-    with FmuUnit(path, name, parameters=parameters, begin=experiment.begin, stop=end, tolerance=wanted) as unit:
+    accuracy = suggested if tolerance is None else tolerance
+    with FmuUnit(path, name, parameters=parameters, begin=experiment.begin, stop=end, tolerance=accuracy) as unit:
         last = experiment.duration - (experiment.steps - 1) * experiment.step
         if not unit.variable_step and abs(last - experiment.step) > SAME * experiment.step:
             what = f"{experiment.duration:g} s is not a whole number of steps of {experiment.step:g} s"

@@ -193,37 +193,37 @@ class ValueRefused(ValueError):
     """A value that a variable does not take; the sentence says what it takes."""
 
 
-def read_value(variable: UnitVariable, given: Any) -> Value:
+def read_value(variable: UnitVariable, value: Any) -> Value:
     """A number or text as the interface wants it: float, int or bool."""
     if variable.kind == "Boolean":
-        key = given.strip().lower() if isinstance(given, str) else given
+        key = value.strip().lower() if isinstance(value, str) else value
         if isinstance(key, Hashable) and key in FLAGS:
             return FLAGS[key]
-        raise ValueRefused(f"must be true or false (1 or 0), is {_quoted(given)}")
+        raise ValueRefused(f"must be true or false (1 or 0), is {_quoted(value)}")
     if variable.items:
         # An item of an enumeration, by name or number.
         allowed = {name: k for name, k in variable.items.items() if variable.low <= k <= variable.high}
-        if isinstance(given, str) and given.strip() in allowed:
-            return allowed[given.strip()]
+        if isinstance(value, str) and value.strip() in allowed:
+            return allowed[value.strip()]
         message = ", ".join(f"{name} ({k})" for name, k in allowed.items())
         try:
-            number = _read_whole(variable, given)
+            number = _read_whole(variable, value)
         except ValueRefused:
             number = None
         if number is None or number not in allowed.values():
-            raise ValueRefused(f"must be one of {message}, is {_quoted(given)}")
+            raise ValueRefused(f"must be one of {message}, is {_quoted(value)}")
         return number
     if variable.kind not in REALS:
-        return _in_range(variable, _read_whole(variable, given), given)
-    if isinstance(given, str):
-        return _in_range(variable, _read_real(variable, given.strip()), given)
-    if not _is_number(given):
-        raise ValueRefused(f"must be a number, is {_quoted(given)}")
-    return _in_range(variable, float(given), given)
+        return _in_range(variable, _read_whole(variable, value), value)
+    if isinstance(value, str):
+        return _in_range(variable, _read_real(variable, value.strip()), value)
+    if not _is_number(value):
+        raise ValueRefused(f"must be a number, is {_quoted(value)}")
+    return _in_range(variable, float(value), value)
 
 
-def _is_number(given: Any) -> bool:
-    return isinstance(given, numbers.Real) and not isinstance(given, bool)
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _in_range(variable: UnitVariable, value: Any, given: Any) -> Any:
@@ -252,20 +252,20 @@ def _read_real(variable: UnitVariable, text: str) -> float:
         raise ValueRefused(str(error)) from error
 
 
-def _read_whole(variable: UnitVariable, given: Any) -> int:
+def _read_whole(variable: UnitVariable, value: Any) -> int:
     """Integers of 64 bits are not all floats: text and whole numbers are kept as they are."""
     try:
-        if isinstance(given, str):
-            return int(given)
-        if _is_number(given) and given == int(given):
-            return int(given)
+        if isinstance(value, str):
+            return int(value)
+        if _is_number(value) and value == int(value):
+            return int(value)
     except (ValueError, OverflowError):
         pass
-    raise ValueRefused(f"must be a whole number from {variable.low} to {variable.high}, is {_quoted(given)}")
+    raise ValueRefused(f"must be a whole number from {variable.low} to {variable.high}, is {_quoted(value)}")
 
 
-def _quoted(given: Any) -> str:
-    return f'"{given}"' if isinstance(given, str) else f"{given}"
+def _quoted(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else f"{value}"
 
 
 # --------------------------------------------------------------------------------------------------
@@ -273,16 +273,16 @@ def _quoted(given: Any) -> str:
 
 
 def check_settings(
-    signals: Mapping[str, FmuSignal], all_variables: Sequence[Any], given: Mapping[str, Any], unit: str
+    signals: Mapping[str, FmuSignal], all_variables: Sequence[Any], settings: Mapping[str, Any], unit: str
 ) -> dict[str, Value]:
     """Values as the interface wants them; all that cannot be set is reported at once."""
-    known = [name for name, signal in signals.items() if _can_set(signal)]
+    names = [name for name, signal in signals.items() if _can_set(signal)]
     others = {variable.name: variable for variable in all_variables if variable.name not in signals}
     flaws = FlawList()
     values: dict[str, Value] = {}
-    for name, value in given.items():
+    for name, value in settings.items():
         path = f"parameters.{name}"
-        if name in known:
+        if name in names:
             try:
                 values[name] = read_value(signals[name].variable, value)
             except ValueRefused as error:
@@ -292,9 +292,9 @@ def check_settings(
         elif name in others:
             flaws.add(path, f"is a {others[name].type}", "only numbers, booleans and enumerations can be set")
         elif name in signals:
-            flaws.add(path, "is computed by the unit", nearest(name, known))
+            flaws.add(path, "is computed by the unit", nearest(name, names))
         else:
-            flaws.add(path, "is not a parameter of the unit", nearest(name, known))
+            flaws.add(path, "is not a parameter of the unit", nearest(name, names))
     flaws.raise_if_any(f"unit '{unit}'")
     return values
 
@@ -303,9 +303,9 @@ def _can_set(signal: FmuSignal) -> bool:
     return signal.variable.settable or signal.variable.causality in ("parameter", "structuralParameter")
 
 
-def find_sizes(variables: Sequence[UnitVariable], given: Mapping[str, Any], unit: str) -> dict[str, int]:
+def find_sizes(variables: Sequence[UnitVariable], settings: Mapping[str, Any], unit: str) -> dict[str, int]:
     """Structural parameters that are set, since sizes of arrays depend on them."""
-    chosen = [v for v in variables if v.causality == "structuralParameter" and v.name in given]
+    chosen = [v for v in variables if v.causality == "structuralParameter" and v.name in settings]
     signals = {variable.name: FmuSignal(variable, 0) for variable in chosen}
-    sizes = check_settings(signals, (), {name: given[name] for name in signals}, unit)
+    sizes = check_settings(signals, (), {name: settings[name] for name in signals}, unit)
     return {name: int(value) for name, value in sizes.items()}

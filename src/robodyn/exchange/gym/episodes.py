@@ -242,21 +242,21 @@ class Episodes:
 
     def read_actions(self, actions: Any) -> Array:
         """The numbers to hold."""
-        given = np.asarray(actions, np.float32)
-        if given.shape == (self.count, len(self.low)):
+        values = np.asarray(actions, np.float32)
+        if values.shape == (self.count, len(self.low)):
             # Of one robot, Python compares a few numbers faster than arrays are made.
             if self.count == 1:
-                pairs = zip(given[0].tolist(), self.allowed, strict=True)
+                pairs = zip(values[0].tolist(), self.allowed, strict=True)
                 fits = all(low <= value <= high for value, (low, high) in pairs)
             else:
-                fits = bool(((given >= self.low) & (given <= self.high)).all())
+                fits = bool(((values >= self.low) & (values <= self.high)).all())
             if fits:
-                return given if self.exact else np.clip(given, *self.limits)
-            given = given[int(np.argmin(((given >= self.low) & (given <= self.high)).all(axis=1)))]
-        elif self.count == 1 and given.shape[:1] == (1,):
-            given = given[0]
+                return values if self.exact else np.clip(values, *self.limits)
+            values = values[int(np.argmin(((values >= self.low) & (values <= self.high)).all(axis=1)))]
+        elif self.count == 1 and values.shape[:1] == (1,):
+            values = values[0]
         ranges = ", ".join(f"{name} {low:g} to {high:g}" for name, (low, high) in self.task.actions.items())
-        raise ValueError(f"action: must be within {ranges}, is {given.tolist()}: clip it (numpy.clip, ClipAction)")
+        raise ValueError(f"action: must be within {ranges}, is {values.tolist()}: clip it (numpy.clip, ClipAction)")
 
     def close(self) -> None:
         """Let threads go."""

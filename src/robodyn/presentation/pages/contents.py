@@ -246,11 +246,11 @@ def find_undrawn(machine: Plain | None) -> list[str]:
 
 def match_signals(runs: Sequence[Run], patterns: Sequence[str]) -> list[str]:
     """Signals that match patterns, in the order of recording; a pattern that none matches is refused."""
-    known = list(dict.fromkeys(name for run in runs for name in run.names))
+    names = list(dict.fromkeys(name for run in runs for name in run.names))
     for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in known):
-            raise ValueError(f"no signal matches '{pattern}' ({nearest(pattern, known)})")
-    return [name for name in known if any(fnmatchcase(name, pattern) for pattern in patterns)]
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise ValueError(f"no signal matches '{pattern}' ({nearest(pattern, names)})")
+    return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
 
 
 def _outcome(outcome: Outcome) -> Plain:

@@ -175,16 +175,16 @@ def read_closures(description: Plain, machine: Plain) -> tuple[list[Plain], list
     """Constraints for the page's script, and the names of those that it does not keep; inactive ones are neither."""
     points = {point["name"] for point in machine["points"]}
     joints = {joint["name"] for joint in machine["joints"] if joint["kind"] not in ("ball", "fixed")}
-    closures, left = [], []
+    closures, not_drawn = [], []
     for constraint in description["machine"].get("constraints") or []:
         if not constraint.get("active", True):
             continue
         closure = _closure(constraint, points, joints)
         if closure is None:
-            left.append(str(constraint["name"]))
+            not_drawn.append(str(constraint["name"]))
         else:
             closures.append(closure)
-    return closures, left
+    return closures, not_drawn
 
 
 def _closure(constraint: Plain, points: set[str], joints: set[str]) -> Plain | None:

@@ -294,8 +294,8 @@ def make_view(
     machine, problem = read_geometry(description, {}, meshes)
     if machine is None:
         raise ValueError(problem)
-    closures, left = read_closures(description, machine)
-    sentences = [*notes, *find_undrawn(machine), *([LOOSE.format(", ".join(left))] if left else [])]
+    closures, not_drawn = read_closures(description, machine)
+    sentences = [*notes, *find_undrawn(machine), *([LOOSE.format(", ".join(not_drawn))] if not_drawn else [])]
     data = {"runs": [make_still(machine, start)], "sliders": _sliders(description, start), "notes": sentences}
     data["closures"] = closures
     return assemble_page(
@@ -404,8 +404,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         # A foreign name that leads to this address is how a web site would read what is served here.
-        known = [f"{host}:{self.server.server_port}" for host in (LOOPBACK, "localhost")]
-        if self.headers.get("Host") not in known:
+        hosts = [f"{host}:{self.server.server_port}" for host in (LOOPBACK, "localhost")]
+        if self.headers.get("Host") not in hosts:
             self.send_error(403, "Only the loopback address is served")
         elif self.path.partition("?")[0] != "/":
             self.send_error(404)

@@ -284,13 +284,13 @@ def table_lines(table: Table, width: int | None = None) -> list[str]:
             pieces += [min(len(piece), _LONGEST_PIECE) for row in cells[:most] for piece in _pieces_of(row[column])]
         least.append(max([*own, *pieces], default=0))
     lines = [table.title] if table.title else []
-    left = list(range(len(heads)))
-    while left:
+    remaining = list(range(len(heads)))
+    while remaining:
         # As many columns as there is room for, two spaces between them or, if need be, one.
-        count = len(left)
-        while width is not None and count > 2 and sum(least[column] + 1 for column in left[:count]) - 1 > width:
+        count = len(remaining)
+        while width is not None and count > 2 and sum(least[column] + 1 for column in remaining[:count]) - 1 > width:
             count -= 1
-        columns, left = left[:count], left[count:]
+        columns, remaining = remaining[:count], remaining[count:]
         gap = 2 if width is None or sum(least[column] + 2 for column in columns) - 2 <= width else 1
         widths = _fit_columns([widest[c] for c in columns], [least[c] for c in columns], gap, width)
         for row in rows:
@@ -300,8 +300,8 @@ def table_lines(table: Table, width: int | None = None) -> list[str]:
                 for cell, room, column in zip(line, widths, columns, strict=True):
                     padded.append(cell.rjust(room) if numeric[column] else cell.ljust(room))
                 lines.append((" " * gap).join(padded).rstrip())
-        if left:
-            left = [0, *left]
+        if remaining:
+            remaining = [0, *remaining]
             lines.append("")
     if len(cells) > most:
         lines.append(f"and {len(cells) - most} more {heads[0] or 'row'}s")

@@ -130,13 +130,13 @@ def darken(figure: "Figure") -> None:
         # Figures and axes only pass on the colours of their backgrounds, which are here themselves.
         if isinstance(artist, FigureBase | Axes):
             continue
-        known = set(ArtistInspector(artist).get_setters())
+        properties = set(ArtistInspector(artist).get_setters())
         # A single colour would paint over those of faces and edges; colours of a map stand for numbers.
-        if "facecolor" in known:
-            known.discard("color")
-        if "array" in known and getp(artist, "array") is not None:
-            known.discard("facecolor")
-        colours = {kind: getp(artist, kind) for kind in kinds if kind in known}
+        if "facecolor" in properties:
+            properties.discard("color")
+        if "array" in properties and getp(artist, "array") is not None:
+            properties.discard("facecolor")
+        colours = {kind: getp(artist, kind) for kind in kinds if kind in properties}
         artist.update({kind: invert(colour) for kind, colour in colours.items() if len(colour)})
 
 

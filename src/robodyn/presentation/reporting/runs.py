@@ -223,9 +223,9 @@ def signal_looks(panel: Panel, panels: Sequence[Panel]) -> list[dict[str, Any]]:
     Where a panel shows more of a joint than these two, all signals have colours of their own.
     """
     roots = [name.partition(".")[0] for name in panel.names]
-    known = list(dict.fromkeys(name.partition(".")[0] for p in panels for name in p.names))
-    looks = [(known.index(root), roots[:place].count(root)) for place, root in enumerate(roots)]
-    if len(set(roots)) == 1 < len(roots) or len(known) > len(COLOURS) or max(rank for _, rank in looks) > 1:
+    owners = list(dict.fromkeys(name.partition(".")[0] for p in panels for name in p.names))
+    looks = [(owners.index(root), roots[:place].count(root)) for place, root in enumerate(roots)]
+    if len(set(roots)) == 1 < len(roots) or len(owners) > len(COLOURS) or max(rank for _, rank in looks) > 1:
         looks = [(place, 0) for place in range(len(roots))]
     return [
         {"color": COLOURS[colour], "linestyle": LINE_STYLES[rank], "linewidth": LINE_WIDTH} for colour, rank in looks

@@ -268,8 +268,8 @@ def _way(run: Run, point: str, span: Span) -> Array:
     """Coordinates of the points to draw [m], (3, n)."""
     missing = [point + end for end in _COORDINATES if point + end not in run]
     if missing:
-        known = [name.removesuffix(_COORDINATES[0]) for name in run.names if name.endswith(_COORDINATES[0])]
-        remedy = nearest(point, known) if point not in known else f"{', '.join(missing)} not recorded"
+        points = [name.removesuffix(_COORDINATES[0]) for name in run.names if name.endswith(_COORDINATES[0])]
+        remedy = nearest(point, points) if point not in points else f"{', '.join(missing)} not recorded"
         raise KeyError(f"{run.provenance.scenario}: no position of a point '{point}' is recorded ({remedy})")
     return np.array([trace(run[point + end], span)[1] for end in _COORDINATES])
 

@@ -161,10 +161,10 @@ def list_starts(starts: Mapping[str, tuple[float, float]]) -> list[str]:
     for name, pair in starts.items():
         sizes[quantity(name)] = max(sizes.get(quantity(name), 0.0), *map(abs, pair))
     lines = []
-    for name, (given, new) in starts.items():
+    for name, (described, new) in starts.items():
         # Rounding moves what stays as it is, too.
-        if abs(new - given) > ROUNDING * sizes[quantity(name)]:
-            lines.append(f"start {name}: {show_number(given, 6)} described, {show_number(new, 6)} found")
+        if abs(new - described) > ROUNDING * sizes[quantity(name)]:
+            lines.append(f"start {name}: {show_number(described, 6)} described, {show_number(new, 6)} found")
     more = len(lines) - MOST_STARTS
     return [*lines[:MOST_STARTS], f"and {more} more start values found"] if more > 0 else lines
 

@@ -24,11 +24,11 @@ def list_studies() -> dict[str, Extension[Study]]:
 
 def find_study(name: str) -> Study:
     """A study by name."""
-    known = list_studies()
-    if name not in known:
-        remedy = nearest(name, known) if known else f"no studies are installed: {INSTALL}"
+    studies = list_studies()
+    if name not in studies:
+        remedy = nearest(name, studies) if studies else f"no studies are installed: {INSTALL}"
         refuse("", f"there is no study '{name}'", remedy)
-    return known[name].thing
+    return studies[name].thing
 
 
 __all__ = [

@@ -127,13 +127,13 @@ class ModelStore:
         """
         text, values = self._anchor(text, values)
         base = self._get(text, {}, say, on_read=on_read)
-        known = {*base.what.numbers(), *start_numbers(base.what)}
-        flaws = [Flaw(name, "there is no such number", nearest(name, known)) for name in values if name not in known]
+        names = {*base.what.numbers(), *start_numbers(base.what)}
+        flaws = [Flaw(name, "there is no such number", nearest(name, names)) for name in values if name not in names]
         if flaws:
             raise ModelError(flaws)
         constant = [name for name in values if name not in base.tunable]
-        wanted = self.opened.get(text, frozenset()) | find_inputs(base.what, constant)
-        opened = self.opened[text] = wanted - self.stuck
+        inputs = self.opened.get(text, frozenset()) | find_inputs(base.what, constant)
+        opened = self.opened[text] = inputs - self.stuck
         fixed = {name: values[name] for name in constant if name not in opened}
         model = self._get(text, fixed, say, opened) if fixed or opened else base
         if stuck := opened - model.tunable:
@@ -278,8 +278,8 @@ def describe_numbers(model: Model, units: Mapping[str, str]) -> dict[str, Any]:
     entries = []
     for name, value, unit in rows:
         written = units.get(name, unit)
-        known = known_unit(written)
-        shown = {"unit": written, "factor": known.factor if known and name in units else 1.0}
+        unit_there = known_unit(written)
+        shown = {"unit": written, "factor": unit_there.factor if unit_there and name in units else 1.0}
         entry = {"name": name, "value": value, "range": slider_range(value, unit), "tunable": name in tunable}
         entries.append(entry | shown | {"group": number_group(name, groups)})
     return {"name": what.name, "title": what.title, "duration": what.duration, "numbers": entries}

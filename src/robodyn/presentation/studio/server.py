@@ -104,8 +104,8 @@ def keep_address(scenario: str, port: int, token: str) -> None:
 
 def _file(scenario: str) -> Path:
     path = Path(scenario)
-    known = str(path.resolve()) if path.suffix else scenario
-    return cache_folder() / "studio" / f"{hashlib.sha256(known.encode()).hexdigest()[:32]}.json"
+    place = str(path.resolve()) if path.suffix else scenario
+    return cache_folder() / "studio" / f"{hashlib.sha256(place.encode()).hexdigest()[:32]}.json"
 
 
 LOOPBACK = "127.0.0.1"
@@ -177,8 +177,8 @@ class StudioServer:
         """The page, or a refusal; None lets a conversation begin."""
         url = urlsplit(request.path)
         token = parse_qs(url.query).get("token", [""])[0]
-        known = hmac.compare_digest(token.encode(), self.token.encode())
-        if request.headers.get("Host") not in self.hosts or not known:
+        authorised = hmac.compare_digest(token.encode(), self.token.encode())
+        if request.headers.get("Host") not in self.hosts or not authorised:
             return _refuse(HTTPStatus.FORBIDDEN)
         if url.path == "/":
             return _send_page()

@@ -48,9 +48,9 @@ def rank_influence(scenario: Scenario, tell: Tell) -> Plain:
     """
     with quietly():
         kind, signal = choose_measure(scenario)
-        given = {name: number.value for name, number in scenario.numbers().items() if not name.startswith(INITIAL)}
-        system = assemble_tunable(scenario, [name for name, value in given.items() if value and np.isfinite(value)])
-        inputs = [number.name for number in system.parameters if given.get(number.name)]
+        numbers = {name: number.value for name, number in scenario.numbers().items() if not name.startswith(INITIAL)}
+        system = assemble_tunable(scenario, [name for name, value in numbers.items() if value and np.isfinite(value)])
+        inputs = [number.name for number in system.parameters if numbers.get(number.name)]
         compiled = compile_system(system)
         measure = f"{kind}:{signal}"
         effects: dict[str, float] = {}
@@ -58,7 +58,7 @@ def rank_influence(scenario: Scenario, tell: Tell) -> Plain:
             names = inputs[first : first + LARGEST_CHUNK]
             tell(f"{first} of {len(inputs)} numbers", first / len(inputs))
             # A run as it is, then one for each number, in which that number alone is larger.
-            columns = {name: np.full(len(names) + 1, given[name]) for name in names}
+            columns = {name: np.full(len(names) + 1, numbers[name]) for name in names}
             for k, name in enumerate(names):
                 columns[name][k + 1] *= 1 + SCREENING
             as_given, *ends = simulate_many(compiled, columns, measures=[measure], threads=1)[measure]

@@ -314,12 +314,12 @@ def _trace(
     targets: list[ca.SX | float] = [0.0, 0.0, 0.0]
     if isinstance(constraint, PrescribedMotion):
         path = f"constraints.{constraint.name}"
-        wanted = {
+        levels = {
             "position": constraint.position,
             "velocity": constraint.velocity,
             "acceleration": constraint.acceleration,
         }
-        targets = [placeholder(f"{path}.{key}", signal, bindings) for key, signal in wanted.items()]
+        targets = [placeholder(f"{path}.{key}", signal, bindings) for key, signal in levels.items()]
     # h' = H q_dot + h_t, and h'' = H a + drift; what a prescribed motion wants is taken off each.
     traced = zip(express_equations(motion, constraint), express_rates(motion, constraint), strict=True)
     for name, (h, rate) in zip(constraint.equations, traced, strict=True):

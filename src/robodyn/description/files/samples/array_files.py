@@ -97,18 +97,18 @@ def _as_columns(arrays: Mapping[str, Any]) -> FileColumns:
     n = max((a.shape[0] for a in numeric.values() if 1 <= a.ndim <= 2), default=0)
     n = max(n, max((a.shape[1] for a in numeric.values() if a.ndim == 2), default=0))
     values: dict[str, Array] = {}
-    units, left = {}, [name for name in arrays if name not in numeric]
+    units, remaining = {}, [name for name in arrays if name not in numeric]
     for heading, array in numeric.items():
         name, unit = split_heading(heading)
         table = array.T if array.ndim == 2 and array.shape[0] != n else array
         if table.ndim not in (1, 2) or table.shape[0] != n or n < 2:
-            left.append(name)
+            remaining.append(name)
             continue
         single = table.ndim == 1
         for k, column in enumerate(table.reshape(n, -1).T):
             full = name if single else f"{name}.{k + 1}" if name else str(k + 1)
             values[full], units[full] = column.astype(float), unit
-    notes = (f"are not columns of {n} numbers and are left out: {', '.join(left)}",) if left else ()
+    notes = (f"are not columns of {n} numbers and are left out: {', '.join(remaining)}",) if remaining else ()
     return FileColumns(values, units, notes=notes)
 
 

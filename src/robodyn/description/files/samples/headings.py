@@ -89,10 +89,10 @@ def read_heading(column: str, unit: str = "") -> Heading:
 
 def _kind_of(unit: str) -> str:
     """The quantity that a unit alone says; "" where there is none."""
-    known = known_unit(unit) if unit else None
-    if known is None:
+    unit_there = known_unit(unit) if unit else None
+    if unit_there is None:
         return ""
-    return next((kind for name, kind in LIKE.items() if known.measures_like(parse_unit(name))), "")
+    return next((kind for name, kind in LIKE.items() if unit_there.measures_like(parse_unit(name))), "")
 
 
 def number_joints(headings: Sequence[Heading], joints: Sequence[str], fixed: Sequence[str] = ()) -> list[int | None]:

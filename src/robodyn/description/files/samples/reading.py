@@ -144,8 +144,8 @@ def _read_time(table: TomlTable) -> TimeMapping:
     if rate is not None and not rate > 0:
         table.flaws.add(table.at("rate"), f"must be positive, is {rate:g}")
     unit = table.text("unit", None)
-    known = known_unit(unit or "s")
-    if known is None or not known.measures_like(parse_unit("s")):
+    unit_there = known_unit(unit or "s")
+    if unit_there is None or not unit_there.measures_like(parse_unit("s")):
         table.flaws.add(table.at("unit"), f"must be a unit of time, is {unit!r}", "s, ms, us or ns")
     begin, end = table.number("begin", "s", None), table.number("end", "s", None)
     if begin is not None and end is not None and not begin < end:
@@ -478,19 +478,21 @@ def read_columns(path: Path, mapping: DataMapping) -> list[FileColumns]:
 
 def _find_columns(groups: list[FileColumns], mapping: DataMapping, flaws: FlawList) -> list[list[SignalMapping]]:
     """Signals of each group of columns."""
-    known = [name for columns in groups for name in columns.values]
+    names_there = [name for columns in groups for name in columns.values]
     if not mapping.signals:
         return [_own_names(columns, mapping) for columns in groups]
     names = [signal.name for signal in mapping.signals]
     for signal in mapping.signals:
         for column in signal.sources:
-            if column not in known:
-                flaws.add(f"signals.{signal.name}.column", f"there is no column '{column}'", nearest(column, known))
+            if column not in names_there:
+                flaws.add(
+                    f"signals.{signal.name}.column", f"there is no column '{column}'", nearest(column, names_there)
+                )
         if signal.rate is not None and signal.rate not in names:
             flaws.add(f"signals.{signal.name}.rate", f"there is no signal '{signal.rate}'", nearest(signal.rate, names))
     found = [[s for s in mapping.signals if all(c in columns.values for c in s.sources)] for columns in groups]
     for signal in (s for s in mapping.signals if not any(s in signals for signals in found)):
-        if all(column in known for column in signal.sources):
+        if all(column in names_there for column in signal.sources):
             flaws.add(f"signals.{signal.name}.columns", "have clocks of their own", "sum columns of one topic")
     _check_sense(mapping, flaws)
     return found
