@@ -112,6 +112,15 @@ def test_a_run_that_could_not_go_on_has_no_errors():
     assert stopped.errors is None
 
 
+def test_a_run_that_ends_before_its_first_row_has_no_errors():
+    """From 0.1 m it comes to 0.05 m after a sixth of its period of 0.63 s."""
+    ends = Event("ends", lambda x: x - 0.05, {"x": "rail.position"}, direction="falling", terminal=True)
+    stopped = simulate(swinging(events=(ends,), recording=Recording(times=(1.0,))), certify=True)
+    assert stopped.outcome.kind.name == "STOPPED"
+    assert len(stopped.time) == 0
+    assert stopped.errors is None
+
+
 def test_one_instant_is_enough():
     run = simulate(swinging(recording=Recording(times=(1.0,))), certify=True)
     assert run.time.tolist() == [1.0]

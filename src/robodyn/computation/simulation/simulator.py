@@ -193,12 +193,12 @@ Simulate = Callable[[Traced, Solver, Recording], Run]
 
 
 def add_errors(run: Run, what: Traced, solver: Solver, signals: tuple[str, ...], simulate: Simulate) -> Run:
-    """A run with the errors that a second solution shows; one that was not carried through stays as it is.
+    """A run with the errors that a second solution shows; one not carried through, or without rows, stays as it is.
 
     Args:
         signals: patterns of those recorded; simulate: makes the second run.
     """
-    if not run.outcome.carried_through:
+    if not run.outcome.carried_through or not len(run.time):
         return run
     # What is no longer as its scenario describes it keeps its constraints as it does.
     changed = isinstance(what, System) and bool(what.motion.momenta or what.motion.terms or what.inputs)
