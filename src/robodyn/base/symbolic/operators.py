@@ -53,7 +53,9 @@ def _reflected(code: int, general: Callable[[Any, Any], Any]) -> Callable[[Any, 
 
 def _array_operation(general: Callable[..., Any]) -> Callable[..., Any]:
     """What NumPy calls for an array, or a number of its own, beside an expression."""
-    functions = {getattr(np, name): functools.partial(ca.SX.binary, code) for name, code in UFUNCS.items()}
+    functions: dict[Any, Any] = {
+        getattr(np, name): functools.partial(ca.SX.binary, code) for name, code in UFUNCS.items()
+    }
     functions[np.matmul] = ca.mtimes
 
     def operate(self: Any, ufunc: Any, method: str, *operands: Any, **named: Any) -> Any:

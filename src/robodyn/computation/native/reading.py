@@ -60,7 +60,8 @@ def _walk(function: ca.Function, builder: Builder, outputs: list[list[int]]) -> 
     places = range(function.n_instructions())
     # Three calls into CasADi an instruction are half of the time: `map` makes them at the least price, past the methods
     # in Python that only pass them on.
-    readers = (getattr(ca._casadi, f"Function_instruction_{what}") for what in ("id", "input", "output"))
+    calls = vars(vars(ca)["_casadi"])
+    readers = (calls[f"Function_instruction_{what}"] for what in ("id", "input", "output"))
     rows: Any = zip(places, *(map(ask, repeat(function), places) for ask in readers), strict=True)
     add, known_operations = builder.add, _OPERATIONS
     work: dict[int, int] = {}

@@ -164,11 +164,11 @@ def switch_off(model: Any) -> None:
         "CLAMPCTRL": ("actuator_ctrllimited",),
     }
     for flag, names in tables.items():
-        bit = getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}", 0)
+        bit = mujoco.mjtDisableBit.__members__.get(f"mjDSBL_{flag}", 0)
         if flag in ("FRICTIONLOSS", "LIMIT", "EQUALITY"):
             bit |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
         for name in names if model.opt.disableflags & bit else ():
-            if hasattr(model, name):
+            if name in dir(model):
                 getattr(model, name)[:] = 0
 
 
