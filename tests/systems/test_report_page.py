@@ -54,7 +54,7 @@ def test_plots_are_drawn(show, scara):
     for k in range(panels):
         # Grid, letters and lines: an empty canvas has one colour.
         assert page.colours(f"#panels .panel:nth-of-type({k + 1}) canvas:not(.over)") > 10
-    assert "This browser cannot draw in space" in page.text("#stage")
+    assert "No 3-D picture: this browser" in page.text("#stage")
 
 
 def test_summary_events_parameters_and_provenance_are_told(show, scara):

@@ -314,7 +314,7 @@ def test_compare_pins_the_run_where_none_is(page):
 
 
 def test_error_bars_are_asked_for_at_the_tile_and_belong_to_their_numbers(page):
-    button = "#tiles button[title='Find how far the answers may be off']"
+    button = "#tiles button[title='Estimate the errors of the results']"
     page.click(button)
     page.wait("document.querySelector('#pane-run .errors')")
     assert "rail.position" in page.text("#pane-run .errors")

@@ -93,7 +93,7 @@ def test_every_kind_of_joint_stands_where_the_model_puts_it(show, chain):
         assert len(shown) == 6
         for point, place in shown.items():
             assert place == pytest.approx([run[f"{point}.position.{axis}"](0.0) for axis in "xyz"], abs=PLACED)
-    page.click("button[title='Put all joints to zero']")
+    page.click("button[title='Move all joints to zero']")
     assert places(page) == first
 
 
@@ -119,7 +119,7 @@ def test_loops_stay_closed_by_the_least_motion_or_all_goes_back(show):
     closed = places(page)
     assert closed["end0"] == pytest.approx(closed["top1"], abs=1e-9)
     assert field(page, names[0]) == pytest.approx(0.9)
-    assert "cannot be closed" not in page.run("return document.querySelector('#sliders').innerText")
+    assert "do not close" not in page.run("return document.querySelector('#sliders').innerText")
 
 
 def test_what_cannot_be_closed_goes_back(show):
@@ -135,7 +135,7 @@ def test_what_cannot_be_closed_goes_back(show):
     assert field(page, "slide") == pytest.approx(r - 1, abs=1e-5)
     put(page, "slide", 4.0)
     assert field(page, "slide") == pytest.approx(r - 1, abs=1e-5)
-    assert "The loops cannot be closed there" in page.run("return document.querySelector('#sliders').innerText")
+    assert "The loops do not close there" in page.run("return document.querySelector('#sliders').innerText")
 
 
 def field(page, name):
@@ -194,7 +194,7 @@ def test_what_files_say_is_text_and_never_runs(show):
 
 def test_without_webgl_a_sentence_stands_in_the_pictures_place(show):
     page = show(boxed())
-    assert "This browser cannot draw in space" in page.text("#stage")
+    assert "No 3-D picture: this browser" in page.text("#stage")
     put(page, "hinge", 0.5)
     assert page.text(".slider[data-joint='hinge'] output") == "28.6°"
     assert "2 kg" in page.text("#bodies")

@@ -47,7 +47,7 @@ class Flaw:
 
 
 class ModelError(ValueError):
-    """A description that cannot be used, with every flaw found."""
+    """An invalid description, with every flaw found."""
 
     def __init__(self, flaws: Iterable[Flaw], source: str = "") -> None:
         self.flaws = tuple(flaws)

@@ -35,7 +35,7 @@ def find_modes(
     setting: Texts = (),
     html: Path | None = None,
 ) -> analysis.ModeSet:
-    """Linearise a scenario and print its modes: frequency, damping, and the states that take most part.
+    """Linearise a scenario and print its modes: frequency, damping, and the dominant states.
 
     scenario: Name in the catalogue, or a TOML file.
     at: Where to linearise: equilibrium or start.

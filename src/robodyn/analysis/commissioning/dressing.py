@@ -116,7 +116,7 @@ def dress(
     duration: float = 1.0,
     library: str | Path | None = None,
 ) -> Dressed:
-    """A robot with a drive, friction, an encoder and sampled control on each joint.
+    """Give each joint of a robot a drive, friction, an encoder and sampled control.
 
     Args:
         drives: a family ("strain-wave", "planetary", "ball-screw"), a `Drive`, a TOML file, or tables by joint, that

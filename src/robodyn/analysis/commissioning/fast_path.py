@@ -242,7 +242,7 @@ def move_fast(
     points: int = POINTS,
     **choice: Any,
 ) -> FastMove:
-    """A move of a tool along a path, from rest to rest, in the least time that the machine's limits allow.
+    """Plan the fastest move of a tool along a path, from rest to rest, within the machine's limits.
 
     Args:
         jerk, top_speed: along the path [m/s^3, m/s]; current: limits of motors' currents by joint [A].

@@ -183,7 +183,7 @@ def move(
     begin: float = 0.0,
     **choice: Any,
 ) -> Move:
-    """A move of joints to positions, or of a tool along a path.
+    """Plan a move of joints to positions, or of a tool along a path.
 
     Args:
         what: a machine; or a scenario of a dressed one, whose references are then replaced.

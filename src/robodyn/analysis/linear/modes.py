@@ -218,7 +218,7 @@ class Mode:
         return self.pole.imag != 0
 
     def dominant(self, count: int = 3) -> tuple[str, ...]:
-        """Names of the states that take most part, each at least by a share of 5 %."""
+        """Names of the dominant states, each at least by a share of 5 %."""
         return tuple(name for name, share in list(self.participation.items())[:count] if share >= 0.05)
 
 

@@ -226,7 +226,7 @@ PLAIN = (
 
 @dataclass(frozen=True)
 class System:
-    """A scenario as one hybrid system; it holds no state.
+    """A scenario assembled into one hybrid system of equations; it holds no state.
 
     Attributes:
         numbers: every named number of the scenario; parameters: the tunable ones, in the order of p.

@@ -32,7 +32,7 @@ ORDER = "of the polynomials that extrapolate it between exchanges; 0 holds it"
 
 
 class Connection(Description):
-    """Two interfaces that are one place: their signals, and the forces of reduced models.
+    """A connection of two interfaces: their signals, and the forces of reduced models.
 
     Two sides that take models and are joined rigidly come together at an exchange each by the other's share of the
     inertia ("inertia"), or both halfway ("mean"); or each keeps its own motion, and they drift apart ("none").

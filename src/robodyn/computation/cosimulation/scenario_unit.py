@@ -45,7 +45,7 @@ OUTPUTS = ("outputs", "noted", "begun", "arrived", "saved")
 
 
 class ScenarioUnit:
-    """A scenario cut at its interfaces.
+    """A subsystem of a co-simulation: a scenario cut at its interfaces.
 
     Its inputs are what comes in at interfaces that take a force or a motion, and any further tunable numbers; its
     outputs are all its signals, and `<interface>.mean_force...` over the last macro step where a motion or a model
@@ -330,7 +330,7 @@ class ScenarioUnit:
         return self.run.m[self.system.sampled_memory]
 
     def move(self, x: Array, memory: Array | None = None) -> None:
-        """Go on from other continuous states, and from other memory of sampled blocks."""
+        """Continue from other continuous states, and other memory of sampled blocks."""
         self.run.x[:] = x
         self.native.fields.moved = 1
         if memory is not None:

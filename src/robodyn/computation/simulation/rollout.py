@@ -118,7 +118,7 @@ class Rollout:
 
 
 def compile_rollout(system: System, method: str = "symplectic_euler") -> Rollout:
-    """Native code of a system's rates and one fixed step, for many robots at once; cached on disk.
+    """Compile a system's rates and one fixed step to native code, for many robots at once; cached on disk.
 
     Args:
         method: euler, symplectic_euler or rk4.

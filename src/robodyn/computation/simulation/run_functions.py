@@ -113,7 +113,7 @@ def compile_system(
     once: bool = False,
     on_compile: Callable[[str], None] | None = None,
 ) -> CompiledSystem:
-    """Native code of everything a run with this solver calls; cached on disk.
+    """Compile everything a run with this solver calls to native code; cached on disk.
 
     Args:
         signals: patterns of the signals runs will record; the scenario's own by default.

@@ -143,7 +143,7 @@ class FileReference(Description):
 def read_reference(
     path: str | Path, column: str, interpolation: str = "linear", ends: str = "natural"
 ) -> RecordedReference:
-    """A column over the column `time` as a law with the outputs value, rate and acceleration.
+    """Read a column over the column `time` as a law with the outputs value, rate and acceleration.
 
     Raises:
         ModelError: with every flaw of the file.

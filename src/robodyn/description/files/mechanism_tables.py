@@ -65,7 +65,7 @@ def mechanism_from_dh(
     points: Sequence[Point] = (),
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
 ) -> Mechanism:
-    """An open chain from a table, one body for each row.
+    """Build an open chain from a table, one body for each row.
 
     Args:
         base: pose of frame 0 in the world.

@@ -26,7 +26,7 @@ MOST_WEIGHTS = 50_000
 
 
 class NetworkFile(Description):
-    """A trained network of an ONNX file as a law."""
+    """Read a trained network from an ONNX file as a law."""
 
     NOUN = "network"
 

@@ -37,7 +37,7 @@ MAPPINGS = ("inputs", "parameters", "states", "memory", "acts", "hold")
 
 
 class Block(Description):
-    """A law in its place.
+    """A law applied in a machine, with its inputs, parameters and outputs.
 
     The joint or coordinate that a block is on gives it `position`, `velocity` and takes its output `torque` (`force`).
     A law that is not native is called in Python at each sample: any callable, whose outputs `hold` names.
@@ -151,7 +151,7 @@ class Block(Description):
 
     @property
     def sampled(self) -> bool:
-        """Whether it runs at samples instead of all the time."""
+        """Whether it is sampled rather than continuous."""
         return self.period is not None
 
     @property

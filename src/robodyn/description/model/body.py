@@ -71,7 +71,7 @@ class Rim(Description):
 
 
 class Plane(Description):
-    """A plane through a named point, of the ground or of a body; what may be touched lies behind it."""
+    """A plane through a named point of the ground or of a body; the solid side is behind it."""
 
     NOUN, MARKS = "plane", ("plane",)
 

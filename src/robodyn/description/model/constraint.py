@@ -68,7 +68,7 @@ def check_ends(flaws: FlawList, part: Any, start: str, end: str) -> None:
 
 
 class LoopJoint(Description):
-    """A joint that closes a loop: what holds between two points of two bodies.
+    """A joint that closes a loop between two points of two bodies.
 
         spherical: the points coincide (3 equations)
         universal: and the two axes are perpendicular to each other (4)

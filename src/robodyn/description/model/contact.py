@@ -93,7 +93,7 @@ class ContactPair(Description, ABC):
 
 
 class Contact(ContactPair):
-    """A body and a surface that push each other apart where they overlap.
+    """Compliant contact: a body and a surface that push each other apart where they overlap.
 
     Signals: `<name>.gap` [m], `<name>.active`, `<name>.slip` [m/s], `<name>.power` [W] on both bodies,
     `<name>.force.normal` and, on the touching body in world axes, `<name>.force.x`, `.y`, `.z` [N]; of a box for each
@@ -122,7 +122,7 @@ class Contact(ContactPair):
 
 
 class RigidContact(ContactPair):
-    """A body and a surface that cannot overlap: they rebound, or rest on each other until they are pulled apart.
+    """Rigid contact: a body and a surface rebound, or rest on each other until they are pulled apart.
 
     At impact the speeds along the normals become `v+ >= -r v-` by impulses that only push, found for all contacts
     together (Newton's law of impact as a complementarity problem). Friction adds impulses of at most `coefficient`

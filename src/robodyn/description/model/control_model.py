@@ -101,7 +101,7 @@ def _rows(name: str) -> Iterator[TaskRow]:
 
 
 class ControlModel(Description):
-    """The machine as a block's law knows it, which gets it as its argument `model`: as it is described, but for this.
+    """The model of the machine that a block's law gets as its argument `model`: as described, except for this.
 
     Springs, dampers and end stops that are blocks belong to it; drives, contacts, end stops of joints, loads that
     signals drive, and friction do not.

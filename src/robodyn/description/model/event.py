@@ -26,7 +26,7 @@ DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 
 
 class Event(Description):
-    """Something that happens when a guard passes zero.
+    """An event: what happens when a guard passes zero.
 
     Guard and action are plain functions of signals and parameters: the guard's zero crossing is located, the action
     returns {state or memory name: new value} and is traced, or called in Python where it is not native.

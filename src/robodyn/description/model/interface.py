@@ -41,7 +41,7 @@ UNITS = {
 
 
 class Interface(Description):
-    """A place at which a machine is coupled with others."""
+    """An interface at which a machine is coupled with others."""
 
     NOUN = "interface"
 
@@ -121,7 +121,7 @@ class Interface(Description):
 
     @property
     def rigid(self) -> bool:
-        """Whether a model is attached without any give."""
+        """Whether a model is attached rigidly."""
         return self.takes == "model" and self.stiffness is None
 
     def names(self, quantity: str) -> tuple[str, ...]:

@@ -174,7 +174,7 @@ def rate_of(units: Mapping[str, str], time: str) -> dict[str, str]:
 
 
 class Mimic(Description):
-    """A joint's motion by that of another one: `position = ratio leader + offset`."""
+    """A joint that follows another one: `position = ratio leader + offset`."""
 
     NOUN = "mimic"
 

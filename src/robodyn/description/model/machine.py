@@ -80,7 +80,7 @@ class Load(Description):
 
 
 class Machine(Description, Displayed):
-    """A mechanism and everything that moves, brakes, measures and controls it; interfaces couple it with others."""
+    """A mechanism with its drives, brakes, sensors and controllers; interfaces couple it with others."""
 
     NOUN = "machine"
 
@@ -233,7 +233,7 @@ def combine(
     blocks: Sequence[Block] = (),
     constraints: Sequence[Constraint] = (),
 ) -> Machine:
-    """Several machines as one: part `elbow` of the machine `left` becomes `left.elbow`.
+    """Combine several machines into one: part `elbow` of the machine `left` becomes `left.elbow`.
 
     A machine's place moves and turns all that it ties to the ground, world directions of its loads and coordinates
     included; gravity stays as it is.
@@ -410,7 +410,7 @@ OF_DRIVES: Mapping[str, Any] = {"armature": 0.0, "damping": None, "friction": No
 
 
 class ElasticGear(Description):
-    """A gear that twists."""
+    """An elastic gear between a motor and its joint."""
 
     NOUN = "gear"
 

@@ -47,7 +47,7 @@ MOST_ROWS = 50_000_000
 
 
 class Recording(Description):
-    """What is kept of a run: samples at a rate or at given times, or points of every solver step."""
+    """What is recorded of a run: samples at a rate or at given times, or points of every solver step."""
 
     NOUN = "recording"
 
@@ -240,7 +240,7 @@ def check_keep(flaws: FlawList, keep: Sequence[str], states: Sequence[str], init
 
 
 class Scenario(Description, Displayed):
-    """A machine, its start and what happens to it.
+    """A machine with its start, duration and reference motion.
 
     A start that is "assembled" or "at_rest" is found before the run, anew for every changed number: where all
     constraints are met, with what is given as it is and the rest near to it; or at the standstill under load nearest to
@@ -395,7 +395,7 @@ class Scenario(Description, Displayed):
 
 
 class ScenarioSequence(Description):
-    """Phases of one motion: every state and memory of a phase that the next one has too is handed over by name.
+    """Phases of one motion: states and memory are handed over by name to the next phase.
 
     A phase ends with its terminal event or its duration; time runs on. Machines may differ between phases. Clocks of
     sampled blocks and histories of delays begin anew with each phase.

@@ -51,7 +51,7 @@ PAIRS = {"auto": ("dopri5", "rodas4p")}
 
 
 class Solver(Description):
-    """Settings of the integration.
+    """Solver settings: method, steps, tolerances and limits.
 
     An adaptive step's error in state i stays below atol * scale_i + rtol * |x_i| (root mean square). The spectral
     radius of generalised_alpha is what is left after a step of motions too fast for it: 0 damps them at once, near 1

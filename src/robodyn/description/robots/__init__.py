@@ -30,7 +30,7 @@ FORMATS = "a robot file is URDF (<robot>), SDF (<sdf>) or MJCF (<mujoco>)"
 
 
 def read_robot(path: str | Path, **options: object) -> Machine:
-    """The machine that a URDF, SDF, MJCF or xacro file describes; options are those of `import_robot`."""
+    """Read the machine of a URDF, SDF, MJCF or xacro file; options are those of `import_robot`."""
     return import_robot(path, **options).machine  # type: ignore[arg-type]
 
 

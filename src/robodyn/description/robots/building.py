@@ -180,7 +180,7 @@ class Robot:
     assembled: bool = False
 
     def scenario(self, duration: float = DURATION) -> Scenario:
-        """The robot left to itself."""
+        """The scenario of the robot without drives."""
         title = f"{self.machine.name}, left to itself"
         start: dict[str, Any] = {"initialisation": "assembled", "keep": ()} if self.assembled else {}
         return Scenario(self.machine.name, self.machine, duration, self.initial, title=title, **start)

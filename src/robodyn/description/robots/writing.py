@@ -500,7 +500,7 @@ class LinkWriter(RobotWriter):
 
 
 def export_robot(scenario: Scenario, path: str | Path, to: str, without: Sequence[str] = ()) -> WrittenRobot:
-    """A scenario's machine as a robot file, with the balance sheet of what the format cannot hold.
+    """Write a scenario's machine as a robot file, with the balance sheet of what the format cannot hold.
 
     Args:
         path: where it will be written: meshes are named from there. to: "urdf", "sdf" or "mjcf".

@@ -125,8 +125,8 @@ def show_sheet(sheet: Sheet) -> Display:
     parts = (
         "Performance by ISO 9283, simulated: each cycle is a run with the uncertain numbers drawn again "
         f"(seed {sheet.seed}).",
-        Table((*head, *poses, "because of"), rows, title="Poses", most=80),
-        Table((*head, "value", "because of"), others, title="Distances and path", most=80),
+        Table((*head, *poses, "causes"), rows, title="Poses", most=80),
+        Table((*head, "value", "causes"), others, title="Distances and path", most=80),
         LEGEND,
         DisplayFigure("Pose cloud, path deviation, speed and causes", lambda: draw_sheet(sheet)),
         Table(("drawn in every cycle", ""), list(sheet.uncertain.items())),

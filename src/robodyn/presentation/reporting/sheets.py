@@ -82,7 +82,7 @@ SHEET_STYLE = f"""{PAGE_STYLE}
 body{{max-width:190mm;font-size:13px}}h1{{font-size:1.5rem;margin:0}}h2{{font-size:1.1rem;margin:1.2rem 0 .3rem}}
 .standard{{color:#555;margin:0 0 1rem}}dl{{display:grid;grid-template-columns:auto 1fr auto 1fr;gap:.3rem 1rem;margin:0;
 padding:.6rem 0;border-top:2px solid #222;border-bottom:2px solid #222}}dt{{color:#555}}dd{{margin:0;font-weight:600}}
-td,th{{font-size:12px}}ul{{font-size:11px;color:#444;padding-left:1.2rem}}
+td,th{{font-size:12px}}td{{overflow-wrap:break-word}}ul{{font-size:11px;color:#444;padding-left:1.2rem}}
 .signatures{{display:grid;grid-template-columns:1fr 1fr;gap:3rem;margin-top:3.5rem;break-inside:avoid}}
 .signatures div{{border-top:1px solid #222;padding-top:.3rem}}img,tr{{break-inside:avoid}}
 @page{{size:A4;margin:15mm}}"""

@@ -29,7 +29,7 @@ async function makeLive(store, { module, sliders, digest }) {
     problemOf: ({ name, sign }, value) => (SIGNS[sign](value) ? "" : `${name}: must be ${sign}`),
     change: (name, value) => change(live, name, value === savedOf(name) ? null : value, tree),
   });
-  const reset = makeButton("Reset", "All numbers as they were", () => {
+  const reset = makeButton("Reset", "Reset all numbers", () => {
     changes.clear();
     tree.update();
     simulate(live);
@@ -65,7 +65,7 @@ function simulate(live) {
   try {
     done = model.run(Object.fromEntries([...changes].map(([name, value]) => [name.replace(/^initial\./, ""), value])));
   } catch (error) {
-    status.textContent = `The run broke off: ${error.message}`;
+    status.textContent = `The run failed: ${error.message}`;
     status.classList.add("violated");
     // A trap leaves a module as it stood: a fresh one goes on.
     load(live.bytes).then((fresh) => (live.model = fresh));
@@ -100,7 +100,7 @@ function describeLiveRun({ base, model, changes, sliders, elapsed }, done) {
     events: done.events.slice(0, 2000).map(({ name, time }) => ({ name, time, terminal: false })),
     more_events: Math.max(0, done.events.length - 2000),
     outcome: { kind: ok ? "simulated here" : "failed", state: ok ? "ok" : "failed", sentence: done.sentence, time: done.time[n - 1] },
-    warnings: kept.length ? [`the drawing keeps as it was: ${kept.join(", ")}`] : [],
+    warnings: kept.length ? [`not updated in the drawing: ${kept.join(", ")}`] : [],
     limits: [],
     checks: [],
     unchecked: [NOT_CHECKED],

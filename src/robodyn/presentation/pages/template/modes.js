@@ -1,7 +1,7 @@
 // How does the page of modes come to life? A table of all of them; the machine swings in the chosen one.
 
 function fillModes(store, data) {
-  const heads = ["frequency [Hz]", "damping", "time constant [s]", "states that take most part"];
+  const heads = ["frequency [Hz]", "damping", "time constant [s]", "dominant states"];
   const rows = data.modes.map((mode) => {
     const [first, ...others] = [mode.frequency, mode.damping, mode.constant].map(showMode);
     const choose = () => store.set({ machine: mode.run });

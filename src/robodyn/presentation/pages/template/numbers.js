@@ -89,7 +89,7 @@ function makeNumberRow(desk, number) {
   const label = unitText ? `${name} [${unitText}]` : name;
   const slider = make("input", { type: "range", step: "any", "aria-label": label });
   const field = make("input", { type: "text", inputmode: "decimal", spellcheck: "false", "aria-label": label });
-  const back = makeButton("↺", `Put ${name} back`, () => desk.change(name, desk.savedOf(name), true));
+  const back = makeButton("↺", `Reset ${name}`, () => desk.change(name, desk.savedOf(name), true));
   back.className = "back";
   const title = tunable ? name : `${name}: a constant of the native code, which is compiled anew for it`;
   const said = make("span", { class: "name", title }, ...breakable(name));

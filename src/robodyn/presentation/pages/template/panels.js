@@ -185,7 +185,7 @@ function makePicker(store, place) {
   const boxes = new Map();
   const fieldsets = [...groups].map(([unit, names]) => makeGroup(store, unit, names, boxes));
   const search = make("input", { type: "search", placeholder: "Search signals", "aria-label": "Search signals" });
-  const nothing = make("p", { class: "note", hidden: true }, "No signal has such a name.");
+  const nothing = make("p", { class: "note", hidden: true }, "No signal matches.");
   search.addEventListener("input", () => {
     const found = filterGroups(fieldsets, search.value);
     nothing.hidden = found > 0;
@@ -243,8 +243,8 @@ function makePlotTools(store, place) {
     }
   }
   place.append(
-    makeButton("+", "Enlarge around the current time", () => zoomTime(store, 0.6, store.time)),
-    makeButton("−", "Show more time", () => zoomTime(store, 1 / 0.6, store.time)),
-    makeButton("All", "Show the whole time", () => showAll(store)),
+    makeButton("+", "Zoom in at the current time", () => zoomTime(store, 0.6, store.time)),
+    makeButton("−", "Zoom out", () => zoomTime(store, 1 / 0.6, store.time)),
+    makeButton("All", "Show all times", () => showAll(store)),
   );
 }

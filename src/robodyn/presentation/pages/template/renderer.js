@@ -2,7 +2,7 @@
 //
 // Colours are mixed with their share already multiplied in, so that the page shines through where nothing is drawn.
 
-const NO_WEBGL = "This browser cannot draw in space (it has no WebGL 2, or it is switched off), so there is no picture here.";
+const NO_WEBGL = "No 3-D picture: this browser has no WebGL 2, or it is switched off.";
 const POSE = `
   uniform mat4 view; uniform mat4 pose; uniform float lift;
   vec4 seen(vec3 place) {

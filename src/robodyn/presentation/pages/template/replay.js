@@ -59,7 +59,7 @@ function tellDeviation(badge, { track, factor: larger }, store) {
 // The picture of the scene that `shown` gives, with those of `ghosts` clear in it; returns how it is drawn anew. Without
 // WebGL a sentence stands in its place.
 function makePicture(store, shown, ghosts, drawable, badge) {
-  const label = "The machine in space; drag or shift and arrows turn it, plus and minus enlarge";
+  const label = "The machine in 3-D; drag or use Shift and arrow keys to rotate, plus and minus to zoom";
   const canvas = make("canvas", { id: "machine", tabindex: "0", role: "img", "aria-label": label });
   const marks = make("canvas", { id: "marks", "aria-hidden": "true" });
   let renderer = makeRenderer(canvas);
@@ -123,7 +123,7 @@ const LAYERS = [
 
 function makeRunChoice(store, drawable) {
   const options = drawable.filter((run) => !run.backdrop).map((run) => [run.number, run.label]);
-  const choice = makeChoice("Run that is replayed", options, store.machine, (value) => store.set({ machine: Number(value) }));
+  const choice = makeChoice("Run shown", options, store.machine, (value) => store.set({ machine: Number(value) }));
   const others = drawable.some((run) => run.backdrop) ? "at rest" : "others";
   store.listen((changes) => "machine" in changes && (choice.value = store.machine));
   (byId("picture") ?? byId("stage")).append(make("div", { class: "run-choice" }, choice, makeToggle(others, store.ghosts, (ghosts) => store.set({ ghosts }))));
@@ -158,7 +158,7 @@ function makeReplayTools(store, drawable, camera, draw) {
 // How many times too large something is drawn: a slider over powers of ten.
 function makeFactor(text, key, most, store) {
   const told = make("output", { id: `${key}-told` });
-  const label = `How many times too large: ${text}`;
+  const label = `Magnified: ${text}`;
   const value = () => store[key] ?? deviationFactor(traceTrack(store.runs[store.machine]), store);
   const range = { min: 0, max: Math.log10(most), step: "any", value: Math.log10(value()) };
   const slider = make("input", { type: "range", id: key, title: label, "aria-label": label, ...range });

@@ -66,7 +66,7 @@ function fillEvents(store) {
   section.replaceChildren(make("h2", {}, "Events"));
   const rows = store.runs.flatMap((run) => run.events.map((event) => ({ run, event })));
   rows.sort((a, b) => a.event.time - b.event.time);
-  if (rows.length === 0) return section.append(make("p", { class: "note" }, "No event happened."));
+  if (rows.length === 0) return section.append(make("p", { class: "note" }, "No events."));
   const several = store.runs.length > 1;
   const heads = ["time [s]", "event", ...(several ? ["run"] : [])];
   const body = rows.map(({ run, event }) => {
@@ -96,7 +96,7 @@ function fillParameters(store) {
       rows.get(name).values[k] = value;
     }
   });
-  if (rows.size === 0) return section.append(make("p", { class: "note" }, "The run names no parameters."));
+  if (rows.size === 0) return section.append(make("p", { class: "note" }, "The run has no parameters."));
   const several = store.runs.length > 1;
   const all = [...rows.values()].map((row) => ({ ...row, differs: new Set(row.values).size > 1 }));
   const search = make("input", { type: "search", placeholder: "Search parameters", "aria-label": "Search parameters" });
@@ -104,7 +104,7 @@ function fillParameters(store) {
   let differing = false;
   const show = () => place.replaceChildren(...makeParameterTable(store, all, search.value, differing, several));
   search.addEventListener("input", show);
-  const toggle = makeToggle("only what differs", false, (on) => ((differing = on), show()));
+  const toggle = makeToggle("only differences", false, (on) => ((differing = on), show()));
   section.append(make("div", { class: "tools" }, search, several ? toggle : null), place);
   show();
 }
@@ -130,7 +130,7 @@ function fillEquations(store) {
     const text = run.equations.join("\n");
     groups.set(text, [...(groups.get(text) ?? []), run.label]);
   }
-  if (groups.size === 0) return section.append(make("p", { class: "note" }, "The run does not hold its equations."));
+  if (groups.size === 0) return section.append(make("p", { class: "note" }, "The run has no equations."));
   for (const [text, labels] of groups) {
     const count = text.split("\n").length;
     const title = `${count} ${count === 1 ? "line" : "lines"}${groups.size > 1 ? `: ${labels.join(", ")}` : ""}`;

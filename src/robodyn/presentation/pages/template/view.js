@@ -198,7 +198,7 @@ function makeSliders(store, sliders, closures) {
   const names = parts.flatMap((part) => part.names);
   const following = new Set(sliders.filter(({ follows }) => follows).map(({ name }) => `${name}.position`));
   let good = new Map(names.map((name) => [name, sampleOf(run, name)]));
-  const torn = make("p", { class: "warning", role: "note", hidden: true }, "The loops cannot be closed there.");
+  const torn = make("p", { class: "warning", role: "note", hidden: true }, "The loops do not close there.");
   const start = new Map(names.map((name) => [name, sampleOf(run, name)]));
   const origin = new Map(names.map((name) => [name, Number(name.endsWith(".orientation.w"))]));
   const put = (values) => {
@@ -208,8 +208,8 @@ function makeSliders(store, sliders, closures) {
   if (parts.length === 0) byId("sliders").append(make("p", { class: "note" }, "Nothing of this machine moves."));
   byId("sliders").append(torn, ...parts.flatMap((part) => part.rows));
   byId("joint-tools").append(
-    makeButton("start", "Put all joints where a run would start", () => put(start)),
-    makeButton("zero", "Put all joints to zero", () => put(origin)),
+    makeButton("start", "Move all joints to the start of a run", () => put(start)),
+    makeButton("zero", "Move all joints to zero", () => put(origin)),
   );
 }
 

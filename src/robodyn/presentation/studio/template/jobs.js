@@ -110,7 +110,7 @@ function makeField({ name, label, about, default: value, required }, job) {
 function showResult(desk, { tables, notes, values, picture, images }) {
   const parts = notes.map((sentence) => make("p", { class: "note" }, sentence));
   if (values) {
-    const take = makeButton("Take these numbers over", "Move the sliders, and so the file, to what was found", () => desk.take(values));
+    const take = makeButton("Use these numbers", "Set the sliders, and the file, to the result", () => desk.take(values));
     take.className = "main";
     parts.push(make("div", {}, take));
   }

@@ -66,7 +66,7 @@ function openScenario(desk, name) {
 
 function loseServer(desk) {
   const banner = byId("banner");
-  banner.textContent = "The studio's server does not answer: trying again. Where it has ended, start it again in the terminal; what is changed here is kept.";
+  banner.textContent = "The studio's server does not answer; trying again. If it has stopped, restart it in the terminal: changes here are kept.";
   banner.hidden = false;
   desk.asked = null;
   desk.jobs.forEach((job) => job.lost());
@@ -212,7 +212,7 @@ function receiveCommands(desk, { commands }) {
   desk.jobs = commands.map((command, k) => makeJob(desk, command, FIRST_COMMAND + k));
   desk.jobs.forEach((job) => desk.tabs.panes.get(job.kind).append(job.element));
   byId("panes").append(make("datalist", { id: "number-names" }));
-  const about = "Simulate it again by another method, and tighter: how far is each signal off?";
+  const about = "Simulate again by another method with tighter tolerances: error bars of all signals";
   desk.jobs.push(makeJob(desk, { name: "certify", about, fields: [], verb: "Certify" }, CERTIFY));
   if (desk.current) showRunPane(desk, desk.current);
   desk.tabs.open(shown);
@@ -309,7 +309,7 @@ function receiveInfluence(desk, { progress, result, flaws }) {
   const known = result ? Object.entries(result.effects).filter(([, effect]) => Number.isFinite(effect)) : [];
   desk.influence = new Map(known);
   byId("order").textContent = result ? "most influential first" : "";
-  byId("order").title = result ? `by the change of the ${result.kind} of ${result.of} where a number is 1 % larger` : (flaws ?? []).map(showFlaw).join("\n");
+  byId("order").title = result ? `by the change of the ${result.kind} of ${result.of} for a number 1 % larger` : (flaws ?? []).map(showFlaw).join("\n");
   desk.tree.sort();
 }
 
@@ -386,7 +386,7 @@ function startJob(desk, kind) {
 function actOf(desk, { heading, answer, detail }) {
   const act = (text, label, kind) => ({ text, label, click: () => startJob(desk, kind) });
   if (heading === "Main cause" && answer === "Unknown") return { detail: "", act: act("Compute", "Split the deviation into its causes", "budget") };
-  return detail.includes("no error bar") ? { act: act("Certify", "Find how far the answers may be off", "certify") } : {};
+  return detail.includes("no error bar") ? { act: act("Certify", "Estimate the errors of the results", "certify") } : {};
 }
 
 // Curves are there at once, the machine with the next frame.
@@ -398,7 +398,7 @@ function drawMachine(desk, runs) {
   Object.assign(store, { note: desk.meshNote });
   for (const run of runs) run.machine_note ??= desk.machineNote;
   makeReplay(desk.drawing);
-  const ghosts = makeButton("◉", "Show the machines of pinned runs too", () => {
+  const ghosts = makeButton("◉", "Show the machines of pinned runs as well", () => {
     store.set({ ghosts: !store.ghosts });
     ghosts.setAttribute("aria-pressed", String(store.ghosts));
   });
@@ -415,7 +415,7 @@ function showOverlay(desk) {
   const { current, pinned, past } = desk;
   const entry = (run, text, button = null) => make("li", {}, makeSample(run.dash, "currentColor"), text, button);
   const before = past.some((run) => run.faint) ? make("li", { class: "quiet" }, "fainter: before") : null;
-  const kept = pinned.filter((run) => run !== current).map((run) => entry(run, run.name, makeButton("×", `Let go of ${run.name}`, () => pinRun(desk, run, false))));
+  const kept = pinned.filter((run) => run !== current).map((run) => entry(run, run.name, makeButton("×", `Unpin ${run.name}`, () => pinRun(desk, run, false))));
   byId("overlay").replaceChildren(...[entry(current, `now: ${current.name}`), ...kept, before].filter(Boolean));
   desk.buttons.pin.disabled = pinned.includes(current) || pinned.length >= MOST_PINNED;
 }
@@ -480,9 +480,9 @@ function makeActions(desk) {
   const buttons = {
     open: act("open", "Open …", "Open another scenario, or a new one", () => desk.send({ do: "start" })),
     undo: act("undo", "↶", "Undo the last change (Ctrl-Z)", () => stepBack(desk, "undo")),
-    redo: act("redo", "↷", "Do it again (Ctrl-Shift-Z)", () => stepBack(desk, "redo")),
-    compare: act("compare", "Compare", "Compare with the pinned runs; this one is pinned where none is", () => compareRuns(desk)),
-    pin: act("pin", "◉ Pin", "Keep this run to compare others with it", () => pinRun(desk, desk.current, true)),
+    redo: act("redo", "↷", "Redo (Ctrl-Shift-Z)", () => stepBack(desk, "redo")),
+    compare: act("compare", "Compare", "Compare with the pinned runs; if there are none, this one is pinned", () => compareRuns(desk)),
+    pin: act("pin", "◉ Pin", "Keep this run for comparison", () => pinRun(desk, desk.current, true)),
     stop: act("stop", "Stop", "Stop the simulation; the run so far is shown", () => stopRun(desk)),
     save: act("save", "Save", "Write the file (Ctrl-S)", () => saveText(desk)),
     report: act("report", "Report ⤓", "Write this page as a report: one file, to be opened by any browser", () => sendReport(desk)),
@@ -556,7 +556,7 @@ function showFileHead(desk) {
   const about = desk.changedElsewhere && edited ? "edited here, and changed on disk since" : edited ? "edited, not saved" : file ? "as in the file" : "";
   const parts = [make("b", {}, name), make("span", { class: "quiet", id: "file-state" }, about)];
   if (doc.text === null && desk.source) parts.push(make("span", { class: "note" }, `There is no text to edit: ${why}`));
-  if (edited && known !== null) parts.push(makeButton("Discard", "Put the text back as it is in the file", () => changeText(desk, known)));
+  if (edited && known !== null) parts.push(makeButton("Discard", "Discard the changes", () => changeText(desk, known)));
   byId("file-head").replaceChildren(...parts);
   buttons.save.textContent = file ? "Save" : "Save as …";
   buttons.save.title = file ? `Write ${file} (Ctrl-S)` : "Write a file (Ctrl-S)";

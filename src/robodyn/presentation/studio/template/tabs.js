@@ -51,7 +51,7 @@ function showComparePane(pane, desk, rows) {
   const { current, pinned } = desk;
   if (!current) return;
   if (pinned.length === 0) {
-    return pane.replaceChildren(make("p", { class: "note" }, "No run is pinned: Pin keeps the present one, to compare others with it."));
+    return pane.replaceChildren(make("p", { class: "note" }, "No run is pinned: Pin keeps the current one for comparison."));
   }
   const runs = [current, ...pinned.filter((run) => run !== current)];
   const names = [...new Set(runs.flatMap((run) => Object.keys(run.values)))];
