@@ -72,7 +72,7 @@ def nonzeros(values: Any) -> dict[int, Any]:
     if isinstance(values, ca.SX):
         sparse = ca.sparsify(ca.vec(values))
         return dict(zip(sparse.row(), sparse.nonzeros(), strict=True))
-    return {k: value for k, value in enumerate(values) if not _is_zero(value)}
+    return {k: value for k, value in enumerate(values) if not is_zero(value)}
 
 
 def stack(values: Any) -> Any:
@@ -345,7 +345,7 @@ def factor_linear(A: Sequence[Sequence[Any]]) -> Callable[[Sequence[Any]], tuple
         n = len(rows)
         x: list[Any] = [0.0] * n
         for k in reversed(range(n)):
-            terms = [rows[k][j] * x[j] for j in range(k + 1, n) if not _is_zero(rows[k][j])]
+            terms = [rows[k][j] * x[j] for j in range(k + 1, n) if not is_zero(rows[k][j])]
             x[k] = (right[k] - sum(terms)) / rows[k][k]
         return tuple(x)
 
@@ -359,7 +359,7 @@ Mirror = tuple[Any, dict[int, Any]]
 def _reflect(rows: list[list[Any]], k: int) -> Mirror:
     """Make column k zero below its diagonal, by v = a_k + sign(a_kk) |a_k| e_k."""
     n = len(rows)
-    below = [i for i in range(k + 1, n) if not _is_zero(rows[i][k])]
+    below = [i for i in range(k + 1, n) if not is_zero(rows[i][k])]
     if not below:
         return 0.0, {}
     length = sqrt(sum(rows[i][k] * rows[i][k] for i in (k, *below)))
@@ -380,12 +380,13 @@ def _reflect(rows: list[list[Any]], k: int) -> Mirror:
 
 def _mirror(column: list[Any], mirror: Mirror) -> None:
     scale, v = mirror
-    touched = [i for i in v if not _is_zero(column[i])]
+    touched = [i for i in v if not is_zero(column[i])]
     if touched:
         share = scale * sum(v[i] * column[i] for i in touched)
         for i, entry in v.items():
             column[i] = column[i] - share * entry
 
 
-def _is_zero(value: Any) -> bool:
+def is_zero(value: Any) -> bool:
+    """Whether a number or expression is exactly zero, so that work with it can be skipped."""
     return bool(value.is_zero()) if is_expression(value) else value == 0.0

@@ -59,7 +59,7 @@ def solve_ldl(factors: LdlFactors, b: Sequence[Scalar]) -> Vector:
     x = halve_ldl(factors, b)
     n = len(x)
     # D z = y and L x = z, from the ground.
-    moving = [not is_zero(entry) for entry in x]
+    moving = [not sym.is_zero(entry) for entry in x]
     for i in range(n):
         x[i] = x[i] * factors.inverse_diagonal[i] if moving[i] else x[i]
         for j, entry in factors.rows[i].items():
@@ -74,7 +74,7 @@ def halve_ldl(factors: LdlFactors, b: Sequence[Scalar]) -> list[Scalar]:
     y, n = sym.nonzeros(b), len(factors.rows)
     # From the tips: a force on few joints leaves most of y zero, only their ancestors feel it.
     for i in reversed(range(n)):
-        if i in y and not is_zero(y[i]):
+        if i in y and not sym.is_zero(y[i]):
             for j, entry in factors.rows[i].items():
                 y[j] = y.get(j, 0.0) - entry * y[i]
 
@@ -84,11 +84,6 @@ def halve_ldl(factors: LdlFactors, b: Sequence[Scalar]) -> list[Scalar]:
 def solve_symmetric(M: Matrix, b: Sequence[Scalar]) -> Vector:
     """Solution x of M x = b for a symmetric positive definite M."""
     return solve_ldl(ldl(M), b)
-
-
-def is_zero(value: Scalar) -> bool:
-    """Whether a number or expression is exactly zero, so that work with it can be skipped."""
-    return value.is_zero() if sym.is_symbolic(value) else value == 0.0
 
 
 def _check_pivot(pivot: Scalar, k: int) -> Scalar:

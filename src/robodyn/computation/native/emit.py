@@ -45,8 +45,6 @@ PIECE_SIZE = 500
 # Parts of a program that do not depend on each other are computed in turns up to this size: processors look ahead by
 # some hundred instructions only. Longer ones would run out of registers.
 ABREAST_SIZE = 1000
-# Very long ones in a quarter less time in pieces of half that size, which run 5 % slower.
-VERY_LONG, SMALL_PIECE = 80_000, 250
 
 # Index of the last knot at or below x, by halving: it is one of the `length` knots from `first` on.
 _SEARCH = """
@@ -100,7 +98,7 @@ def emit_module(
         if k not in long
     ]
     shared = (
-        emit_together(long, symbols, (_piece_size(long, chunk_size), row_input), rare) if long else ModuleText("", "")
+        emit_together(long, symbols, (min(chunk_size, PIECE_SIZE), row_input), rare) if long else ModuleText("", "")
     )
     bodies += [_emit_entries(k, program, k in swept, row_input) for k, program in numbered.items()]
     head = _emit_head(numbered.values()) + "".join(map(declare_vectors, range(2, longest + 1)))
@@ -130,7 +128,7 @@ def emit_lanes(
     for k in side_by_side:
         writer = SideWriter(lanes, programs[k], {}, row_input)
         bodies.append(_emit_whole(symbols[k], programs[k], writer, WIDE_REGISTERS))
-    settings = _piece_size(long, chunk_size), row_input
+    settings = min(chunk_size, PIECE_SIZE), row_input
     shared = emit_together(long, symbols, settings, (), make_writer).often if long else ""
     return ModuleText("\n".join([_emit_head(programs.values()), declare_vectors(lanes), shared, *bodies]), "")
 
@@ -144,11 +142,6 @@ def _emit_short(symbol: str, program: Program, lanes: int, row_input: int) -> st
     together = CommonWriter(lanes, program, row_input, common)
     bodies = [_emit_whole(f"{symbol}.together", program, together), _emit_whole(f"{symbol}.apart", program, apart)]
     return "".join([*bodies, emit_dispatch(symbol, program, lanes, inputs)])
-
-
-def _piece_size(long: Mapping[int, Program], chunk_size: int) -> int:
-    in_all = sum(program.n_operations for program in long.values())
-    return min(chunk_size, PIECE_SIZE if in_all < VERY_LONG else SMALL_PIECE)
 
 
 def _emit_head(programs: Collection[Program]) -> str:

@@ -65,7 +65,8 @@ def order_operations(nodes: tuple[Node, ...], abreast: bool = False) -> list[int
         if partner is not None:
             order.append(partner)
             placed[partner] = 1
-    if abreast:
+    # Most actions compute hardly anything of all that they pass on.
+    if abreast and len(order) > 1:
         depths: list[int] = []
         for node in nodes:
             depths.append(1 + max((depths[i] for i in operands(node)), default=0))
