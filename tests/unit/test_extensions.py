@@ -81,7 +81,7 @@ def test_a_scenario_that_cannot_be_made_does_not_hide_the_others(install):
     text = "def fail():\n    raise RuntimeError('no drawing')\nSCENARIOS = {'odd': fail, 'number': lambda: 3}\n"
     install("odd", "[robodyn.scenarios]\nodd = odd:SCENARIOS\n", text)
     assert {"odd", "number", "scara-ptp"} <= {line.split()[0] for line in invoke("list").stdout.splitlines()}
-    with pytest.raises(ModelError, match="'odd' of odd cannot be made: RuntimeError: no drawing"):
+    with pytest.raises(ModelError, match="'odd' of odd cannot be built: RuntimeError: no drawing"):
         find_scenario("odd")
     with pytest.raises(ModelError, match="'number' of odd must be a scenario, is int"):
         find_scenario("number")
