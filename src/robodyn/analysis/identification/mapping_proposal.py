@@ -321,7 +321,7 @@ class _Proposer:
         signals += self.describe_rates(choice, candidates)
         signals += self.describe_commands(choice, candidates)
         if foreign:
-            findings[:] = [f for f in findings if f.kind in _CLOCK] + [Finding("log", "another robot", foreign, _OTHER)]
+            findings[:] = [*self.log.findings, Finding("log", "another robot", foreign, _OTHER)]
         turns = {name: turn * (_size(self.log.units.get(name) or read_heading(name).unit) or 1.0)
                  for name, turn in self.log.turns.items()}  # fmt: skip
         signals = [replace(one, wrap=turns.get(one.column, 0.0) * (_size(one.unit or "") or 1.0)) for one in signals]
@@ -734,8 +734,6 @@ class _Proposer:
             yield SignalMapping(targets[p], heading.column, unit, sign, -sign * shift * gear, gear=gear)
 
 
-_CLOCK = frozenset(("jitter", "gaps", "start-up", "repeated rows", "repeated times", "missing samples", "time", "clock",
-                    "lines", "turn", "two recordings"))  # fmt: skip
 _EXCHANGED = "the mapping has them exchanged"
 _OTHER = (
     "choose the scenario of this robot, correct the bodies, or write the gears of motor positions; signs and offsets "

@@ -345,49 +345,41 @@ def repeats(values: Array) -> Array:
 
 
 LATE = 1.4
-"""Step, by the usual one, behind which rows may be missing; a whole one more than usual is a gap."""
-LOOK = np.arange(5)
-"""Rows on both sides of a long step by which one tells whether the clock catches up."""
+"""Step, by the usual one, behind which rows may be missing."""
 WIDE, RECOUNTED, RECOUNTS = 25, 0.7, 20
-"""Rows on both sides by which missing ones are counted again, steps that are worth it, and how often."""
+"""Rows on both sides of a long step by which missing ones are counted, ticks that are worth a change, and how often."""
 
 
 def even_times(time: Array) -> Array:
     """Times of an even clock: the straight line through them by their tick numbers, missing rows counted.
 
     t_k = t_0 + n_k T,   n_k - n_(k-1) - 1 rows are missing where those behind a long step stay late
+
+    Each long step counts by its length at first. Where the rows behind it are then earlier or later by a tick than
+    those before it, the clock has caught up, or more were missing.
     """
+    from scipy.ndimage import maximum_filter1d
+
     steps = np.diff(time)
     usual = float(np.median(steps))
-    gaps = np.concatenate([[0], np.cumsum(steps > LATE * usual + 0.5 * usual)])
     long = np.flatnonzero(steps > LATE * usual)
-    missing = np.zeros(steps.size)
-    if long.size:
-        after, before = np.minimum(long[:, None] + 1 + LOOK, time.size - 1), np.maximum(long[:, None] - LOOK, 0)
-        ahead = np.where(
-            gaps[after] == gaps[long + 1][:, None], time[after] - usual * (after - long[:, None] - 1), np.nan
-        )
-        behind = np.where(gaps[before] == gaps[long][:, None], time[before] + usual * (long[:, None] - before), np.nan)
-        late = np.nanmedian(ahead, axis=1) - np.nanmedian(behind, axis=1) - usual
-        missing[long] = np.maximum(np.round(late / usual), 0.0)
-    ticks = np.concatenate([[0.0], np.cumsum(1 + missing)])
-    period, start = np.polyfit(ticks, time, 1)
-    # Many rows before and behind tell better than a few whether one more was missing, or one less.
-    for _ in range(RECOUNTS if long.size else 0):
-        late = np.pad(time - start - period * ticks, WIDE, mode="edge")
-        rows = np.lib.stride_tricks.sliding_window_view(late, WIDE)
-        more = (np.median(rows[long + WIDE + 1], axis=1) - np.median(rows[long + 1], axis=1)) / period
-        more[missing[long] + np.round(more) < 0] = 0.0
-        recounted = np.abs(more) > RECOUNTED
-        for k in np.flatnonzero(recounted)[np.argsort(-np.abs(more[recounted]), kind="stable")].tolist():
-            # Others nearby see the same rows late.
-            if recounted[k]:
-                recounted &= (np.abs(long - long[k]) > WIDE) | (np.arange(long.size) == k)
-        if not recounted.any():
+    ticks = np.arange(time.size) + 0.0
+    missing = np.round(steps[long] / usual) - 1
+    for _ in range(RECOUNTS):
+        ticks = np.arange(time.size) + np.concatenate([[0.0], np.cumsum(np.bincount(long, missing, steps.size))])
+        late = np.pad(time / usual - ticks, WIDE, mode="edge")
+        # Rows are written late and never early: those that are least late tell.
+        least = np.partition(np.lib.stride_tricks.sliding_window_view(late, WIDE), 1, axis=1)[:, 1]
+        more = np.maximum(least[long + WIDE + 1] - least[long + 1], -missing)
+        more[np.abs(more) < RECOUNTED] = 0.0
+        # Others nearby see the same rows late: the step that sees it best, the first of equals, is counted again.
+        seen = np.zeros(time.size)
+        seen[long] = np.abs(more) * (1 - 1e-9 * np.arange(long.size))
+        more = np.round(more) * (seen[long] == maximum_filter1d(seen, 2 * WIDE + 1)[long])
+        if not more.any():
             break
-        missing[long] += np.where(recounted, np.round(more), 0.0)
-        ticks = np.concatenate([[0.0], np.cumsum(1 + missing)])
-        period, start = np.polyfit(ticks, time, 1)
+        missing += more
+    period, start = np.polyfit(ticks, time, 1)
     return start + period * ticks
 
 
