@@ -186,6 +186,15 @@ def test_constraints_may_be_off_by_twice_what_they_were_at_the_start():
     assert limit(0.01, 3.0) == pytest.approx([0.02, 0.02, 1.5])
 
 
+def test_what_creeps_by_less_than_the_tolerance_gives_nothing():
+    """All rows show 5 N that hold: at 1e-7 m/s, the tolerance, their 0.5 uW are what is allowed and no more."""
+    effort, held = (5.0, 5.0, 0.0, 5.0, 0.0), (0.0, 0.0, 0.0, 1e-9, 0.0)
+    passive = WatchedCheck(CheckForm.PASSIVE, 5, 6, True, 1e-6)
+    for power, found in ((4.5e-7, 0.9e-6), (5.5e-7, 1.1e-6)):
+        rows = [STILL, STILL, STILL, STILL, effort, (0.0, 0.0, 0.0, power, 0.9), held]
+        assert judge([BALANCE, passive], rows, atol=1e-7)[1][:2] == pytest.approx([found, 1e-6])
+
+
 def test_passive_parts_are_judged_by_power_and_other_invariants_by_their_size():
     energy, kinetic = (0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 8.0, 0.0)
     power, largest = (-1.0, -1.0, 0.0, 0.5, 0.9), (0.0, 0.0, 0.0, 2.0, 0.0)

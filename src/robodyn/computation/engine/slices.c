@@ -53,9 +53,13 @@ static void check_invariant(Seen all, const Check *check, double least_size, dou
 void check_watched(const Check *checks, int64_t n_checks, const double *extremes, int64_t n_watched, double duration,
                    double atol, double longest, double *found) {
   Seen all = {extremes, n_watched};
-  double moved = 0.0;
+  double moved = 0.0, creep = 0.0;
   for (int64_t k = 0; k < n_checks; k++)
-    if (checks[k].form == CHECK_BALANCE) moved = energy_moved(all, checks[k].row, atol, longest);
+    if (checks[k].form == CHECK_BALANCE) {
+      moved = energy_moved(all, checks[k].row, atol, longest);
+      /* What all torques do at a speed of the tolerance. */
+      creep = atol * seen(all, checks[k].row + 4, LARGEST);
+    }
   /* Neither a force nor a speed of the size of the tolerance is seen. */
   double still = duration > 0.0 ? more(STILL_POWER * moved / duration, atol * atol) : 0.0;
   for (int64_t k = 0; k < n_checks; k++, found += 3) {
@@ -69,7 +73,7 @@ void check_watched(const Check *checks, int64_t n_checks, const double *extremes
       found[0] = seen(all, check->row, LARGEST);
       found[1] = more(check->limit * seen(all, check->size, LARGEST), 2.0 * seen(all, check->row, FIRST));
     } else {
-      check_invariant(all, check, check->form == CHECK_PASSIVE ? still : 0.0, found);
+      check_invariant(all, check, check->form == CHECK_PASSIVE ? more(still, creep / check->limit) : 0.0, found);
     }
   }
 }
