@@ -11,7 +11,7 @@ from support.machines import cart
 from typer.testing import CliRunner
 
 from robodyn.analysis.coloured_noise import ResidualRows
-from robodyn.analysis.fitting.law_comparison import LawContest, compare_friction_laws
+from robodyn.analysis.fitting.law_comparison import LawContest, compare_friction_laws, prepare_contest
 from robodyn.analysis.identification.identify import check_residuals, identify, plan_identification
 from robodyn.analysis.identification.least_squares import Estimate, coordinates_of, make_consistent
 from robodyn.analysis.identification.regressor import body_numbers, find_base_parameters, make_regressor
@@ -254,7 +254,11 @@ def test_positions_of_coupled_motors_are_taken_as_they_are():
     data = replace(run, values=np.column_stack([run.values[:, 0], motor, run.values[:, 2:]]), infos=infos)
     found = identify(coupled_arm(), data, cutoff=40.0)
     assert found.numbers["motor.friction.coulomb"] == pytest.approx(3.0, rel=0.02)
-    # Predictions start from the joints' positions, which follow from them too.
+    # Laws are compared along the joints' motion, and predictions start from it.
+    contest = prepare_contest(coupled_arm(), [data], 40.0, 0.25)
+    plain = prepare_contest(coupled_arm(), [run], 40.0, 0.25)
+    speeds = [one.motions[0].signals["velocity"] for one in (contest, plain)]
+    assert np.nanmax(np.abs(speeds[0] - speeds[1])) < 0.02 * np.nanmax(np.abs(speeds[1]))
     predicted = validate(coupled_arm(), data, [f"{axis}.push.torque" for axis in AXES], method="simulation")
     assert "elbow.position follow from the positions of coupled motors" in predicted.notes
     elbow = next(p for p in predicted.predictions if p.signal == "elbow.position" and p.kind == "0.5 s ahead")

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.identification.identify import HELD_OUT, effort_levers, plan_identification, split_rows
-from robodyn.analysis.identification.motion_rows import RegressionRows
+from robodyn.analysis.identification.motion_rows import RegressionRows, with_joint_positions
 from robodyn.analysis.measurement.data_sheet import assess_clock
+from robodyn.analysis.measurement.measured import tidy_rows
 from robodyn.analysis.measurement.responses import LowPass, differentiate, resample
 from robodyn.analysis.validation import SAME, WORSE, compare_squares
 from robodyn.base import Array, Flaw, FlawList, ModelError, refuse, report_progress
@@ -444,7 +445,8 @@ def prepare_contest(scenario: Scenario, runs: Sequence[Run], cutoff: float | Non
     blocks = _friction_blocks(scenario)
     bare = _with_friction(scenario, blocks, [])
     plan = plan_identification(bare, runs[0])
-    joints = tuple(plan.regressor.joints)
+    joints = plan.regressor.joints
+    positions = [f"{joint}.position" for joint in joints]
     places = tuple(dict.fromkeys(str(block.on) for block in blocks))
     flaws, levers = FlawList(), []
     for place in places:
@@ -460,9 +462,10 @@ def prepare_contest(scenario: Scenario, runs: Sequence[Run], cutoff: float | Non
     for run in runs:
         rows = plan.rows(run, cutoff)
         cutoff = rows.cutoff
+        run = tidy_rows(with_joint_positions(bare, joints, run), positions)
         rate = min(assess_clock(run.time).rate, 20 * cutoff)
         even = resample(run, rate, filtered=False)
-        q = LowPass(cutoff)(np.column_stack([even[f"{joint}.position"].values for joint in joints]), rate)
+        q = LowPass(cutoff)(np.column_stack([even[name].values for name in positions]), rate)
         # Of a place without a drive of its own the load is what drives put on its joints.
         own = {effort.on: effort.of(even) for effort in plan.efforts}
         tau = np.column_stack([effort.of(even) for effort in plan.efforts]) @ plan.jacobians
