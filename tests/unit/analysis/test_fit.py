@@ -171,7 +171,7 @@ def test_bad_requests_are_told():
     assert "positive" in refused(oscillator(), data, ["drag.viscous"], noise=-1.0)
     assert "missing" in refused(oscillator(), data, ["drag.viscous"], noise={})
     assert "at least 1" in refused(oscillator(), data, ["drag.viscous"], starts=0)
-    assert "that of the data" in refused(oscillator(), data, ["duration"])
+    assert "comes from the data" in refused(oscillator(), data, ["duration"])
 
 
 def test_data_of_another_machine_are_refused():

@@ -77,7 +77,7 @@ def test_the_simulated_machine_accelerates_as_inverse_dynamics_say():
 def test_what_joints_cannot_give_is_refused():
     dynamics = MachineDynamics(floating_arm())
     q, v, a = random_state(dynamics)
-    with pytest.raises(ModelError, match=r"joints: cannot do it: .* of base\.\w"):
+    with pytest.raises(ModelError, match=r"joints: cannot produce these forces: .* of base\.\w"):
         dynamics.inverse_dynamics(q, v, a, ["elbow"])
     with pytest.raises(ModelError, match="did you mean 'elbow'"):
         dynamics.holding_forces(q, ["elbw"])
