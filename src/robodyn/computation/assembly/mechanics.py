@@ -64,6 +64,9 @@ from .tracing import Bindings, placeholder
 from .tree import build_tree
 from .values import collect_values
 
+WORK = "energy.work"
+"""The state that keeps books of what blocks and loads have done."""
+
 # --------------------------------------------------------------------------------------------------
 # Loads: which torques on the joints are the forces on bodies, constant or driven by signals?
 #
@@ -405,7 +408,7 @@ def _balance(dynamics: Dynamics, forces: dict[str, ca.SX], sticking: bool) -> Co
     work, books = ca.SX(0), Contribution()
     if forces or sticking or outside:
         books = _book_work(motion, Deferred(ca.dot(tau, motion.v), bindings))
-        work = books.symbols["energy.work"]
+        work = books.symbols[WORK]
     energies = _define_energies(motion, work)
     passing = sum((absolute(force * motion.coordinate_rates[on]) for on, force in forces.items()), ca.SX(0))
     outputs = energies.definitions["energy.balance"].outputs
@@ -423,8 +426,8 @@ def _book_work(motion: Motion, power: Deferred) -> Contribution:
     constraints = motion.context.scenario.machine.all_constraints
     nominal = 1.0 if any(isinstance(c, PrescribedMotion) for c in constraints) else MUCH_WORK
     nominal *= motion.context.size.of("J")
-    work = declare_state(StateInfo("energy.work", "J", 0.0, nominal), reference_to("energy.power"))
-    rated = Contribution(signals={"energy.work": SignalInfo("energy.work", "J", rate="energy.power")})
+    work = declare_state(StateInfo(WORK, "J", 0.0, nominal), reference_to("energy.power"))
+    rated = Contribution(signals={WORK: SignalInfo(WORK, "J", rate="energy.power")})
     powers = define_signal("energy.power", "W", power.expression, power.bindings)
     return merge((work, rated, powers))
 

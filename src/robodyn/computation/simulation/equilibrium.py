@@ -36,6 +36,7 @@ from robodyn.base import (
 from robodyn.base.symbolic import changed_entries, to_column
 from robodyn.computation.assembly import assemble
 from robodyn.computation.assembly.declarations import DelayInfo, Invariant, StateInfo
+from robodyn.computation.assembly.mechanics import WORK
 from robodyn.computation.assembly.system import FREE, INPUTS, System
 from robodyn.computation.native import FEW_CALLS, KernelModule, Sweep, build_jacobian, compile_kernels
 from robodyn.description.model import ConstraintMethod
@@ -196,10 +197,16 @@ def guess_rest(
 
 
 def _given_states(system: System) -> list[int]:
-    """Places of states that stay as they are given, whatever their rates."""
+    """Places of states that stay as they are given, whatever their rates; with sensitivities the book-keeping stands
+    among the others."""
     blocks = [block for block in system.scenario.machine.all_blocks if block.info.given_at_rest]
-    names = {f"{block.name}.{state}" for block in blocks for state in block.state_names}
-    return [k for k, state in enumerate(system.states[: system.n_moving]) if state.name in names]
+    names = {f"{block.name}.{state}" for block in blocks for state in block.state_names} | {WORK}
+    return [k for k, state in enumerate(system.states[: system.n_moving]) if _owner(state.name) in names]
+
+
+def _owner(name: str) -> str:
+    """A name, or of which one it is the sensitivity: `d(NAME)/d(...)`."""
+    return name.removeprefix("d(").partition(")/d(")[0] if name.startswith("d(") else name
 
 
 def _check_references(point: _Point) -> None:
@@ -321,16 +328,15 @@ def _describe_rest(system: System, changing: Sequence[int]) -> RestEquations:
     scale = np.array([*(part.nominal for part in parts), *(1.0 for _ in remembered)], float)
     names = (*(part.name for part in parts), *remembered)
     blocks = system.scenario.machine.all_blocks
-    bristles = {f"{block.name}.{state}" for block in blocks if block.info.disturbance for state in block.state_names}
     # What is fixed has no sensitivity either: `d(friction.bristle)/d(...)` stays 0.
-    owners = [name.removeprefix("d(").partition(")/d(")[0] if name.startswith("d(") else name for name in names]
+    bristles = {f"{block.name}.{state}" for block in blocks if block.info.disturbance for state in block.state_names}
     ideal = {f"{block.name}.{key}": value for block in blocks for key, value in block.info.ideal.items()}
     return RestEquations(
         names=names,
         rates=n,
         scale=scale,
         memory=tuple(changing),
-        fixed=tuple(sorted({*(k for k, owner in enumerate(owners) if owner in bristles), *_given_states(system)})),
+        fixed=tuple(sorted({*(k for k, name in enumerate(names) if _owner(name) in bristles), *_given_states(system)})),
         ideal={k: ideal[p.name] for k, p in enumerate(system.parameters) if np.isfinite(ideal.get(p.name, np.inf))},
     )
 
@@ -424,6 +430,9 @@ class _Point:
         slopes = self.call(self.balance.jacobian, z) * scale / scale[:, None]
         # What is fixed takes part in no step.
         slopes[:, list(self.balance.rest.fixed)] = 0.0
+        # Nor does what neither has an equation nor stands in one: without a step of its own, elimination would not do.
+        alone = np.flatnonzero(~(slopes.any(axis=0) | slopes.any(axis=1)))
+        slopes[alone, alone] = -1.0
         return slopes
 
 

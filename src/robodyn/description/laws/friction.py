@@ -91,6 +91,9 @@ def stribeck_share(velocity, stribeck_velocity, exponent):
     """How much of the static level is left at a speed, 1 to 0: `exp(-(|w| / ws)^d)`."""
     # What holds parameters alone is computed once a run: a product is cheaper than a quotient.
     ratio = sym.absolute(velocity) * (1.0 / stribeck_velocity)
+    if sym.is_expression(exponent) or exponent < 1.0:
+        # A power below 1 is infinitely steep at rest, and nothing times that is no number: not quite at rest, then.
+        ratio = ratio + 1e-30
     return sym.exp(-sym.power(ratio, exponent))
 
 
