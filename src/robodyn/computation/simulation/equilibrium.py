@@ -51,6 +51,8 @@ LARGEST_CHANGE = 0.2
 """Largest change of an unknown in one pseudo-time step, relative to its nominal magnitude and its value."""
 SETTLED = 1e-10
 """Largest Newton step, relative to the states' nominal magnitudes, of a point at rest."""
+BALANCED = 10
+"""Rounds in which rows and columns are drawn towards size 1."""
 REGULAR = 1e-11
 """Reciprocal condition from which on equations count as regular: far above what least squares leaves out."""
 STILL = 1e-6
@@ -519,9 +521,12 @@ def _least_squares(J: Array, b: Array, rcond: float | None) -> Array | None:
     # Where the equations fix all, as mostly, elimination gives the same in a tenth of the time.
     step = _eliminate(J, b)
     if step is None:
-        # Stiff springs beside slow loops only look singular: once more with rows and columns of size 1.
-        rows = _sizes(J, 1)
-        columns = _sizes(J / rows[:, None], 0)
+        # Stiff springs beside slow loops only look singular, and so do sensitivities by small numbers: once more with
+        # rows and columns that are drawn towards size 1.
+        rows, columns = np.ones(len(J)), np.ones(len(J))
+        for _ in range(BALANCED):
+            scaled = np.abs(J / rows[:, None] / columns)
+            rows, columns = rows * np.sqrt(_sizes(scaled, 1)), columns * np.sqrt(_sizes(scaled, 0))
         step = _eliminate(J / rows[:, None] / columns, b / rows)
         step = None if step is None else step / columns
     if step is not None:
