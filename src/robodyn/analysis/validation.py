@@ -47,6 +47,7 @@ from .measurement.measured import (
     SignalError,
     at_ticks,
     compare_signals,
+    correlate,
     describe_fixed,
     describe_rates,
     drive_by_data,
@@ -760,13 +761,6 @@ def _read(run: Run, name: str, time: Array) -> Array:
     return found
 
 
-def _correlate(x: Array, y: Array) -> float:
-    there = np.isfinite(x) & np.isfinite(y)
-    x, y = x[there] - np.mean(x[there]), y[there] - np.mean(y[there])
-    size = float(np.linalg.norm(x) * np.linalg.norm(y))
-    return float(x @ y) / size if size > 0 else 0.0
-
-
 def _judge_free_run(name: str, unit: str, late: Run, predicted: Sequence[Array]) -> tuple[Prediction | None, list[str]]:
     """The row of a free run, and a sentence where it is the measured motion in another size or direction."""
     y, time = late[name].values, late.time
@@ -778,7 +772,7 @@ def _judge_free_run(name: str, unit: str, late: Run, predicted: Sequence[Array])
     spread, notes = float(np.nanstd(y)), []
     row = _judge(name, unit, "free run", None, squares, (y - nearest_line(time)) ** 2, spread)
     both = np.isfinite(squares[0])
-    alike = _correlate(predicted[0], y)
+    alike = correlate(predicted[0], y)
     ratio = float(np.std(y[both])) / max(float(np.std(predicted[0][both])), 1e-300)
     if alike > ALIKE and not 1 / OTHER_SIZE < ratio < OTHER_SIZE:
         what = f"{name} moves {ratio:.3g} times as far as in the free run, in the same way"
@@ -815,7 +809,7 @@ def _judge_growth(
             kind = "one step" if steps[j] == 1 else f"{ahead[j]:.3g} s ahead"
             # What the model knows beyond the speed that it starts with.
             bent = -straight[:, j]
-            correlation = _correlate(bent + errors[0][:, j, column], bent)
+            correlation = correlate(bent + errors[0][:, j, column], bent)
             at = [each[:, j] for each in squares]
             rows.append(
                 _judge(name, units[name], kind, float(ahead[j]), at, line[:, j], float(np.nanstd(y)), correlation)

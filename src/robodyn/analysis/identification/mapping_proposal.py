@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import estimate_noise
-from robodyn.analysis.measurement.measured import find_delay, stands_still, window_delays
+from robodyn.analysis.measurement.measured import correlate, find_delay, stands_still, window_delays
 from robodyn.analysis.measurement.responses import LowPass, differentiate
 from robodyn.base import Array, known_unit, parse_unit, refuse, report_progress, same_quantity
 from robodyn.computation.assembly import System, assemble
@@ -208,10 +208,9 @@ class _Proposer:
         """Positions of joints that the model has fixed."""
         for k, h in enumerate(self.headings):
             if h.kind == "position" and not h.command and self.numbers[k] is None and k not in self.positions:
-                where = f"{np.nanmean(self.log.values[:, k]):.4g} {h.unit}".rstrip()
-                what = f"is of no axis of the model, and stands at {where}"
-                if not stands_still(self.log.values[:, k]):
-                    what = "is of no axis of the model, and moves: a joint that moves must not be fixed"
+                where = f"stands at {np.nanmean(self.log.values[:, k]):.4g} {h.unit}".rstrip()
+                how = where if stands_still(self.log.values[:, k]) else "moves: the model must not fix it"
+                what = f"is of no axis of the model, and {how}"
                 self.tell(h, "fixed joint", what, "it is left out; fix the joint where it stood", "")
 
     def pick(self, *kinds: str, command: bool = False) -> list[int]:
@@ -258,7 +257,7 @@ class _Proposer:
         v = differentiate(smooth, rate)
         free = [k for k, h in enumerate(self.headings) if h.kind == "" and self.log.moves[k]]
         there = np.isfinite(smooth[:, free]).all(axis=1) & np.isfinite(v[:, free]).all(axis=1)
-        return {i: j for i, j in product(free, free) if i != j and _correlation(v[there, i], smooth[there, j]) > 0.97}
+        return {i: j for i, j in product(free, free) if i != j and correlate(v[there, i], smooth[there, j]) > 0.97}
 
     def propose(self) -> MappingProposal:
         findings, model = self.findings, self.model
@@ -664,7 +663,7 @@ class _Proposer:
             if not columns or there.sum() < 30:
                 continue
             x, y = own[there], smooth[there][:, columns]
-            alike = np.array([[_correlation(x[:, p], y[:, c]) for c in range(len(columns))] for p in range(len(names))])
+            alike = np.array([[correlate(x[:, p], y[:, c]) for c in range(len(columns))] for p in range(len(names))])
             wanted = np.array([[0.02 * (self.numbers[k] == p) for k in columns] for p in range(len(names))])
             places, chosen = linear_sum_assignment(-np.abs(alike) - wanted)
             for p, c in zip(places.tolist(), chosen.tolist(), strict=True):
@@ -706,7 +705,7 @@ class _Proposer:
                 continue
             own = smooth[:, candidates[choice.columns[p]]]
             there = np.isfinite(own) & np.isfinite(smooth[:, column])
-            alike = [_correlation(smooth[there, candidates[c]], smooth[there, column]) for c in choice.columns]
+            alike = [correlate(smooth[there, candidates[c]], smooth[there, column]) for c in choice.columns]
             best = int(np.argmax(np.abs(alike)))
             if abs(alike[best]) > abs(alike[p]) + 0.1:
                 what = f"commands {names[best]}, not {names[p]}: columns are swapped"
@@ -773,12 +772,6 @@ def _unit_of(scale: float, sizes: dict[str, float], written: str) -> tuple[str, 
             return unit, 1.0
     unit = written if written in sizes else next(iter(sizes))
     return unit, float(f"{sizes[unit] / scale:.4g}")
-
-
-def _correlation(x: Array, y: Array) -> float:
-    x, y = x - np.mean(x), y - np.mean(y)
-    size = np.linalg.norm(x) * np.linalg.norm(y)
-    return float(x @ y / size) if size > 0 else 0.0
 
 
 def _late(x: Array, y: Array, rate: float, least: float) -> float | None:

@@ -302,6 +302,14 @@ def describe_fixed(scenario: Scenario, data: Run) -> list[str]:
     return said
 
 
+def correlate(x: Array, y: Array) -> float:
+    """Correlation of the samples that both have, 0 where one of them is constant."""
+    there = np.isfinite(x) & np.isfinite(y)
+    x, y = x[there] - np.mean(x[there]), y[there] - np.mean(y[there])
+    size = float(np.linalg.norm(x) * np.linalg.norm(y))
+    return float(x @ y) / size if size > 0 else 0.0
+
+
 def stands_still(position: Array) -> bool:
     """Whether a position does nothing but scatter."""
     x = position[np.isfinite(position)]
