@@ -67,7 +67,8 @@ class MassSolver:
         k, weights = rows.shape[0], ca.SX(ca.vertcat(*self.factors.inverse_diagonal))
         halves = [ca.vertcat(*halve_ldl(self.factors, rows[i, :])) for i in range(k)]  # type: ignore[arg-type]
         # Forces that no joint feels both of do nothing to each other: most pairs of a long row of loops.
-        felt = np.array([[not entry.is_zero() for entry in ca.vertsplit(half)] for half in halves], dtype=float)
+        felt = np.array([[not entry.is_zero() for entry in ca.vertsplit(half)] for half in halves], float)
+        felt = felt.reshape(rows.shape)
         S = ca.SX.zeros(k, k)
         for i, j in np.argwhere(np.tril(felt @ felt.T)).tolist():
             S[i, j] = S[j, i] = ca.dot(halves[i], weights * halves[j])
