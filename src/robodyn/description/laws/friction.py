@@ -92,7 +92,7 @@ def stribeck_share(velocity, stribeck_velocity, exponent):
     # What holds parameters alone is computed once a run: a product is cheaper than a quotient.
     ratio = sym.absolute(velocity) * (1.0 / stribeck_velocity)
     if sym.is_expression(exponent) or exponent < 1.0:
-        # A power below 1 is infinitely steep at rest, and nothing times that is no number: rest has a branch of its own.
+        # A power below 1 is infinitely steep at rest, and nothing times that is no number: rest is a branch of its own.
         moves = ratio > 0
         return sym.where(moves, sym.exp(-sym.power(sym.where(moves, ratio, 1.0), exponent)), 1.0)
     return sym.exp(-sym.power(ratio, exponent))
