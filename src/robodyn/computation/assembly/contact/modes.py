@@ -11,7 +11,7 @@ from itertools import accumulate, chain
 import casadi as ca
 import numpy as np
 
-from robodyn.base.symbolic import absolute, factor_linear, logical_and, maximum, sqrt, to_column, where
+from robodyn.base.symbolic import absolute, factor_linear, is_zero, logical_and, maximum, sqrt, to_column, where
 from robodyn.computation.assembly.contribution import Contribution, Deferred, declare_memory, merge
 from robodyn.computation.assembly.declarations import Guard, MemoryInfo, ProblemInfo
 from robodyn.computation.assembly.events import START
@@ -65,10 +65,10 @@ class MassSolver:
     def respond(self, rows: ca.SX) -> ca.SX:
         """K M^-1 K^T of rows (k, n), by half a solution of each and one product for both entries of a pair."""
         k, weights = rows.shape[0], ca.SX(ca.vertcat(*self.factors.inverse_diagonal))
-        halves = [ca.vertcat(*halve_ldl(self.factors, rows[i, :])) for i in range(k)]  # type: ignore[arg-type]
+        entries = [halve_ldl(self.factors, rows[i, :]) for i in range(k)]  # type: ignore[arg-type]
+        halves = [ca.SX(ca.vertcat(*half)) for half in entries]
         # Forces that no joint feels both of do nothing to each other: most pairs of a long row of loops.
-        felt = np.array([[not entry.is_zero() for entry in ca.vertsplit(half)] for half in halves], float)
-        felt = felt.reshape(rows.shape)
+        felt = np.array([[not is_zero(entry) for entry in half] for half in entries], np.float64).reshape(rows.shape)
         S = ca.SX.zeros(k, k)
         for i, j in np.argwhere(np.tril(felt @ felt.T)).tolist():
             S[i, j] = S[j, i] = ca.dot(halves[i], weights * halves[j])
