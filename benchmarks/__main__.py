@@ -1,12 +1,13 @@
 """Measure everything and print it, check that all contenders agree, or compare two checkouts.
 
-    python -m benchmarks [--only NAME ...] [--full] [--json FILE]
+    python -m benchmarks [--only NAME ...] [--full] [--json FILE] [--page FILE]
     python -m benchmarks --check [--only NAME ...]
     python -m benchmarks --beside CHECKOUT [--rounds N] [--only NAME ...] [--json FILE]
 
 A benchmark is a module with `measure(size) -> Findings` and `SIZES`: "smallest" for a check in seconds, "usual", and
-perhaps "full". What it asserts, it asserts at every size. A missed goal is printed and is no error. The exit code is 1
-where contenders disagree or a benchmark fails, 2 where a rival was not there to be measured.
+perhaps "full". What it asserts, it asserts at every size. `--page` writes all rows into a page, between its marks. A
+missed goal is printed and is no error. The exit code is 1 where contenders disagree or a benchmark fails, 2 where a
+rival was not there to be measured.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.beside import ROUNDS, compare_checkouts
-from benchmarks.findings import Disagreement, Findings, show, show_agreements
+from benchmarks.findings import Disagreement, Findings, show, show_agreements, write_between
 
 BENCHMARKS = (
     "forward_dynamics",
@@ -84,6 +85,8 @@ def main(arguments: list[str] | None = None) -> int:
     for path in {DEFAULT_FILE, options.json or DEFAULT_FILE}:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(report, indent=2) + "\n")
+    if options.page:
+        write_between(options.page, "benchmarks", describe_rows(findings, report["machine"]))
     print(f"\n{describe_goals(results['rows'])}; kept in {DEFAULT_FILE}")
     missing = any(each.missing for each in findings.values())
     return FAILED if failures else MISSING if missing else 0
@@ -119,6 +122,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--beside", type=Path, metavar="CHECKOUT", help="in turns with the code of another checkout")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="turns of --beside, of which the least counts")
     parser.add_argument("--json", type=Path, help=f"also write the findings to this file (always: {DEFAULT_FILE})")
+    parser.add_argument("--page", type=Path, help="also write the rows into this page, between its marks")
     options = parser.parse_args(arguments)
     # Of another checkout's benchmarks only that one knows the names.
     unknown = [name for name in options.only or () if name not in known and not options.beside]
@@ -128,8 +132,8 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         parser.error(f"--full has an effect only on {', '.join(LONGER)}")
     if sum(map(bool, (options.full, options.check, options.beside))) > 1:
         parser.error("--full, --check and --beside exclude one another")
-    if options.check and options.json:
-        parser.error("--check measures nothing that could be written by --json")
+    if (options.check and (options.json or options.page)) or (options.beside and options.page):
+        parser.error("--check measures nothing that could be written, and --beside no rows of a page")
     if options.rounds != ROUNDS and not options.beside:
         parser.error("--rounds has an effect only with --beside")
     if options.rounds < 1:
@@ -152,16 +156,42 @@ def describe_goals(rows: list[dict[str, Any]]) -> str:
     return f"{sum(goals)} of {len(goals)} goals met"
 
 
+def describe_rows(findings: dict[str, Findings], machine: dict[str, Any]) -> str:
+    """All rows as a table of a page, below the machine that they were measured on."""
+    load = f", load {machine['load'][2]:.1f} over the last quarter of an hour" if machine["load"] else ""
+    used = ", ".join(f"{package} {number}" for package, number in machine["versions"].items() if number)
+    lines = [
+        f"{machine['cores']} cores of {machine['processor']}{load}; Python {machine['python']}, {used}.",
+        "",
+        "| benchmark | measurement | ours | rival | ratio (least to largest) | goal | met |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, each in findings.items():
+        rows = [(f"`{name}`", *row.cells()) for row in each.rows]
+        lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
 def describe_machine() -> dict[str, Any]:
     """What the times depend on beside the code."""
     return {
         "platform": platform.platform(),
-        "processor": platform.processor() or platform.machine(),
+        "processor": find_processor(),
         "cores": os.cpu_count(),
         "load": os.getloadavg() if hasattr(os, "getloadavg") else None,
         "python": platform.python_version(),
         "versions": {package: find_version(package) for package in PACKAGES},
     }
+
+
+def find_processor() -> str:
+    """Its name, where the system says it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def find_version(package: str) -> str | None:

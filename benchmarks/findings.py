@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,8 @@ class Row:
 
     Args:
         ours, rival: medians in `unit`; rival None where there is none, or where it is not installed.
-        ratio: median over the repetitions of ours / rival, each pair measured one right after the other.
+        ratio: median over the repetitions of ours / rival, each pair measured one right after the other; spread: the
+            least and the largest of them.
         goal: largest ratio wanted, or largest value of ours without a rival; None for information only.
         note: what else was seen, in words and numbers.
         holds: False where what the goal asks for beside the time is not so.
@@ -67,6 +69,7 @@ class Row:
     rival: float | None = None
     rival_name: str = ""
     ratio: float | None = None
+    spread: tuple[float, float] | None = None
     goal: float | None = None
     holds: bool = True
 
@@ -87,10 +90,22 @@ class Row:
             self.name,
             f"{self.ours:.4g} {self.unit}",
             "-" if self.rival is None else f"{self.rival:.4g} {self.unit} ({self.rival_name})",
-            "-" if self.ratio is None else f"{self.ratio:.3g} (1/{1 / self.ratio:.3g})",
+            self._describe_ratio(),
             "-" if self.goal is None else f"<= {self.goal:g}{unit}",
             {None: "-", True: "yes", False: "NO"}[self.met],
         )
+
+
+    def _describe_ratio(self) -> str:
+        """As a fraction where ours is the faster one, with the least and the largest."""
+        if self.ratio is None:
+            return "-"
+        spread = f" ({' to '.join(map(_as_fraction, self.spread))})" if self.spread else ""
+        return _as_fraction(self.ratio) + spread
+
+
+def _as_fraction(ratio: float) -> str:
+    return f"1/{1 / ratio:.3g}" if ratio < 1.0 else f"{ratio:.3g}"
 
 
 @dataclass(frozen=True)
@@ -121,6 +136,14 @@ class Findings:
     tables: tuple[Table, ...] = ()
     agreements: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+
+
+def write_between(page: Path, name: str, text: str) -> None:
+    """Write what a benchmark makes into a page, in the place of what stands between the marks of that name."""
+    begin, end = f"<!-- numbers of {name} -->\n", "<!-- end of these numbers -->"
+    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, _, after = rest.partition(end)
+    page.write_text(f"{before}{begin}\n{text}\n\n{end}{after}", encoding="utf-8")
 
 
 def show(findings: Findings) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import robodyn as rd
-from benchmarks.findings import Findings, Row, Table, largest_difference, require_agreement, show
+from benchmarks.findings import Findings, Row, Table, largest_difference, require_agreement, show, write_between
 from benchmarks.timing import Prepared, prepare
 from robodyn.computation.dynamics import inverse_dynamics
 from robodyn.description.catalog import four_bars
@@ -213,9 +213,6 @@ def draw_tables(tables: tuple[Table, ...], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-BEGIN, END = "<!-- numbers of benchmarks.scaling -->\n", "<!-- end of these numbers -->"
-
-
 def write_numbers(findings: Findings, page: Path) -> None:
     """One table of all, in the place of what stands between the marks of a page."""
     lines = ["| parts | number | a step | until it is ready |", "| --- | --- | --- | --- |"]
@@ -223,9 +220,7 @@ def write_numbers(findings: Findings, page: Path) -> None:
         lines += [f"| {table.columns[0]} | {count} | {us:.3g} us | {s:.3g} s |" for count, us, s in table.lines]
         step, ready = (find_slope(table, column) for column in (1, 2))
         lines.append(f"| | slope of the last three | {step:.2f} | {ready:.2f} |")
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    page.write_text("".join([before, BEGIN, "\n", "\n".join(lines), "\n\n", END, after]), encoding="utf-8")
+    write_between(page, "benchmarks.scaling", "\n".join(lines))
 
 
 if __name__ == "__main__":

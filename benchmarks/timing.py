@@ -31,7 +31,11 @@ class Timings:
 
     def ratio(self, ours: str, rival: str) -> float:
         """Median over the rounds of ours / rival: a slow moment of the machine hits both."""
-        return median(a / b for a, b in zip(self.seconds[ours], self.seconds[rival], strict=True))
+        return median(self.ratios(ours, rival))
+
+    def ratios(self, ours: str, rival: str) -> list[float]:
+        """ours / rival, round by round."""
+        return [a / b for a, b in zip(self.seconds[ours], self.seconds[rival], strict=True)]
 
     def row(
         self,
@@ -59,9 +63,10 @@ class Timings:
         if rival not in self.seconds:
             return Row(name, cost, unit, **details)
         rival_scale = scale if rival_scale is None else rival_scale
-        ratio = self.ratio(ours, rival) * scale / rival_scale
-        times = {"rival": self.median(rival) * rival_scale, "rival_name": rival_name, "ratio": ratio}
-        return Row(name, cost, unit, goal=goal, **times, **details)
+        ratios = [ratio * scale / rival_scale for ratio in self.ratios(ours, rival)]
+        times = {"rival": self.median(rival) * rival_scale, "rival_name": rival_name}
+        spread = min(ratios), max(ratios)
+        return Row(name, cost, unit, goal=goal, ratio=median(ratios), spread=spread, **times, **details)
 
 
 def time_interleaved(contenders: Mapping[str, Callable[[], object]], rounds: int) -> Timings:

@@ -1,6 +1,7 @@
 """Does every benchmark run, and do its contenders agree? The smallest case of each, and no times."""
 
 import json
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -77,7 +78,7 @@ def test_a_difference_beyond_what_is_allowed_is_a_disagreement():
 
 def test_what_happens_to_one_benchmark_does_not_lose_the_others(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
-    row = Row("a row", 2.0, "ms", rival=4.0, rival_name="a rival", ratio=0.5, goal=1.0)
+    row = Row("a row", 2.0, "ms", rival=4.0, rival_name="a rival", ratio=0.5, spread=(0.4, 2.0), goal=1.0)
     measured = {
         "forward_dynamics": lambda size: 1 / 0,
         "free_motion": lambda size: findings.require_agreement("states", 2.0, 1.0),
@@ -88,7 +89,7 @@ def test_what_happens_to_one_benchmark_does_not_lose_the_others(monkeypatch, tmp
         monkeypatch.setattr(f"benchmarks.{name}.measure", measure)
     assert command.main(["--only", *measured]) == command.FAILED
     printed = capsys.readouterr().out
-    assert "a row        2 ms  4 ms (a rival)  0.5 (1/2)  <= 1  yes" in printed
+    assert "a row        2 ms  4 ms (a rival)  1/2 (1/2.5 to 2)  <= 1  yes" in printed
     assert "without a rival, which is not installed" in printed
     report = json.loads(Path("out/benchmarks.json").read_text())
     assert [each["benchmark"] for each in report["rows"]] == ["compilation"]
@@ -99,7 +100,12 @@ def test_what_happens_to_one_benchmark_does_not_lose_the_others(monkeypatch, tmp
     assert report["failures"]["free_motion"] == "states differ by 2 relative, allowed are 1e+00"
     assert report["failures"]["steppers"] == "nothing was asserted"
 
-    assert command.main(["--only", "compilation"]) == command.MISSING
+    page = Path("page.md")
+    page.write_text("Before.\n\n<!-- numbers of benchmarks -->\nold\n<!-- end of these numbers -->\n\nAfter.\n")
+    assert command.main(["--only", "compilation", "--page", str(page)]) == command.MISSING
+    before, table, after = re.split("<!-- .* -->\n", page.read_text())
+    assert (before.strip(), after.strip(), "old" in table) == ("Before.", "After.", False)
+    assert "| `compilation` | a row | 2 ms | 4 ms (a rival) | 1/2 (1/2.5 to 2) | <= 1 | yes |" in table
     assert command.main(["--check", "--only", "compilation"]) == 0
     assert "2 ms" not in capsys.readouterr().out.rpartition("compilation:")[2]
     assert command.main(["--check", "--only", "compilation", "steppers"]) == command.FAILED
@@ -111,6 +117,7 @@ def test_what_happens_to_one_benchmark_does_not_lose_the_others(monkeypatch, tmp
         (["--full", "--only", "chain"], "--full has an effect only on"),
         (["--full", "--check"], "exclude one another"),
         (["--check", "--json", "file.json"], "measures nothing"),
+        (["--check", "--page", "page.md"], "measures nothing"),
         (["--rounds", "2"], "only with --beside"),
         (["--beside", "no/such/folder"], "no/such/folder is no checkout with benchmarks"),
         (["--beside", ".", "--rounds", "0"], "--rounds: must be at least 1, is 0"),
