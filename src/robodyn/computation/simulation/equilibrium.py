@@ -430,10 +430,10 @@ class _Point:
     def jacobian(self, z: Array) -> Array:
         scale = self.balance.rest.scale
         slopes = self.call(self.balance.jacobian, z) * scale / scale[:, None]
-        # What is fixed takes part in no step.
-        slopes[:, list(self.balance.rest.fixed)] = 0.0
-        # Nor does what neither has an equation nor stands in one: without a step of its own, elimination would not do.
-        alone = np.flatnonzero(~(slopes.any(axis=0) | slopes.any(axis=1)))
+        # What is fixed takes part in no step; where it has no equation either, one of its own lets elimination do.
+        fixed = np.array(self.balance.rest.fixed, dtype=np.int64)
+        slopes[:, fixed] = 0.0
+        alone = fixed[~slopes[fixed].any(axis=1)]
         slopes[alone, alone] = -1.0
         return slopes
 
