@@ -55,11 +55,11 @@ class Row:
 
     Args:
         ours, rival: medians in `unit`; rival None where there is none, or where it is not installed.
-        ratio: median over the repetitions of ours / rival, each pair measured one right after the other; spread: the
-            least and the largest of them.
+        ratio: median over the repetitions of ours / rival, each pair measured one right after the other.
         goal: largest ratio wanted, or largest value of ours without a rival; None for information only.
         note: what else was seen, in words and numbers.
         holds: False where what the goal asks for beside the time is not so.
+        spread: the least and the largest of the ratios.
     """
 
     name: str
@@ -69,9 +69,9 @@ class Row:
     rival: float | None = None
     rival_name: str = ""
     ratio: float | None = None
-    spread: tuple[float, float] | None = None
     goal: float | None = None
     holds: bool = True
+    spread: tuple[float, float] | None = None
 
     @property
     def met(self) -> bool | None:

@@ -44,6 +44,7 @@ def test_every_module_is_a_benchmark_or_shared_by_some():
 def test_contenders_agree(name):
     found = check(name)
     assert found.agreements
+    assert all(row.name in findings.show(found) for row in found.rows)
     assert set(found.missing) <= {"exudyn", "pydrake", "newton"}
     # Rows of two checkouts are matched by their names.
     assert len({row.name for row in found.rows}) == len(found.rows)
