@@ -21,6 +21,7 @@ import numpy as np
 import robodyn as rd
 from benchmarks.findings import Findings, Table, largest_difference, require, require_agreement, show
 from benchmarks.many import COULOMB, SIGNAL, draw
+from benchmarks.scaling import chain
 from benchmarks.timing import prepare
 from robodyn.computation.simulation.batch import count_cores
 from robodyn.description.catalog import two_link_loop
@@ -82,15 +83,7 @@ def _least(work: Callable[[], object], clock: Callable[[], float]) -> float:
 
 def _chain(count: int, size: Size) -> tuple[tuple[int, float], str]:
     """A step of one link after the other that turn about axes across each other, the same at once and alone."""
-    names = [f"link{k}" for k in range(count)]
-    bodies = tuple(rd.Body(name, 1.0, com=(0.1, 0.0, 0.0), inertia=(1e-3, 4e-3, 4e-3)) for name in names)
-    joints = tuple(
-        rd.Joint(f"joint{k}", "revolute", names[k - 1] if k else "ground", names[k],
-                 origin=(0.2 if k else 0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0) if k % 2 else (0.0, 0.0, 1.0))
-        for k in range(count)
-    )  # fmt: skip
-    machine = rd.Machine("chain", rd.Mechanism("chain", bodies, joints))
-    system = rd.assemble(rd.Scenario("chain", machine, duration=size.steps * STEP))
+    system = rd.assemble(chain(count, size.steps * STEP))
     rollout = rd.compile_rollout(system, "rk4")
     states = np.random.default_rng(1).uniform(-0.5, 0.5, (size.arms, 2 * count))
     alone = prepare(system, rd.Solver("rk4", step=STEP), ("joint0.position",))
