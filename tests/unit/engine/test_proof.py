@@ -480,40 +480,63 @@ def test_a_touch_that_bounds_cannot_tell_from_a_passage_is_named_with_its_time(p
     assert done.proof.undecided_at == pytest.approx(1.5, abs=1e-6)
 
 
-def test_what_is_undecided_takes_no_proof_from_guards():
-    """x passes 1.5 -+ 1e-4, which no sample of a step sees, beside a condition that nothing bounds."""
+@pytest.mark.parametrize("end", [2.5, 1.50005, 1.5001])
+def test_what_is_undecided_takes_no_proof_from_guards(end):
+    """g = 1 - 2^(1 - z^2), z = (x - 1.5) / 1e-4, passes zero at z = -1 and 1 unseen by samples; nothing bounds what is beside it.
+
+    That is a condition, and a guard that fires after the narrow place, within it, or as it is left.
+    """
+    narrow, steepest = 1e-4, 2.0 * np.sqrt(2.0 * np.log(2.0) / np.e) / 1e-4
+
+    def value(z):
+        return 1.0 - 2.0 ** (1.0 - z * z)
+
+    def slope(z):
+        return 4.0 * np.log(2.0) * z * 2.0 ** (-z * z) / narrow
 
     def move(t, x, d, m, p, out):
         out[0] = 1.0
 
-    def guard(t, x, d, m, p, out):
-        out[0] = (x[0] - 1.5) ** 2 - 1e-8
+    def guards(t, x, d, m, p, out):
+        out[0], out[1] = value((x[0] - 1.5) / narrow), end - x[0]
+
+    def rates(t, x, d, m, p, out):
+        out[0], out[1] = slope((x[0] - 1.5) / narrow), -1.0
+
+    def stay(t, x, d, m, p, out):
+        out[0] = x[0]
 
     def condition(t, x, d, m, p, out):
         out[0] = 1.0
 
     def enclosures(t, box, d, m, p, out):
-        far = max(abs(box[1] + sign * box[3] - 1.5) for sign in (-1.0, 1.0)) ** 2
-        near = max(abs(box[1] - 1.5) - box[3], 0.0) ** 2
-        out[0], out[1], out[2], out[3] = 0.5 * (near + far) - 1e-8, 1.0, 0.5 * (far - near), 5.0
+        far = (abs(box[1] - 1.5) + box[3]) / narrow
+        low, high = value(max(far - 2.0 * box[3] / narrow, 0.0)), value(far)
+        out[0], out[1], out[2] = 0.5 * (low + high), 1.0, 1.0
+        out[3], out[4], out[5] = 0.5 * (high - low), 5.0, 5.0
 
     def drifts(t, box, d, m, p, out):
-        out[0], out[1], out[2], out[3] = 2.0 * (box[1] - 1.5) * box[5], 0.0, 2.0 * box[3] * box[5], 50.0
+        ends = [slope((box[1] + sign * box[3] - 1.5) / narrow) for sign in (-1.0, 1.0)]
+        # It has one hump on each side: in between it is least at one of the ends.
+        low, high = (min(map(abs, ends)), steepest) if ends[0] * ends[1] > 0 else (-steepest, steepest)
+        out[0], out[1], out[2] = np.sign(ends[1]) * 0.5 * (low + high) * box[5], 0.0, 0.0
+        out[3], out[4], out[5] = 0.5 * (high - low) * box[5], 50.0, 50.0
 
-    kernels = {"guards": guard, "conditions": condition, "enclosures": enclosures, "drifts": drifts}
+    kernels = {"guards": guards, "guard_rates": rates, "conditions": condition}
     problem = make_problem(
         kernel(move),
         1,
-        n_guards=1,
+        n_guards=2,
+        guard_action=np.array([0, kernel(stay)]),
         n_conditions=1,
-        guard_rates=kernel(rest_of(1)),
-        condition_kind=np.zeros(2, np.int64),
+        condition_kind=np.zeros(3, np.int64),
         entries=np.arange(2),
         bounds_work=10,
-        **{name: kernel(function) for name, function in kernels.items()},
+        **{name: kernel(function) for name, function in (kernels | {"enclosures": enclosures, "drifts": drifts}).items()},
     )
     done = integrate(problem, Solver("dopri5"), 0.0, END, np.zeros(1), EMPTY, EMPTY, EngineRecording())
-    assert [t for t, _ in done.events] == pytest.approx([1.4999, 1.5001], abs=1e-9)
+    assert [t for t, _ in done.events] == pytest.approx(sorted([1.4999, end, 1.5001]), abs=1e-9)
+    assert sorted(guard for _, guard in done.events) == [0, 0, 1]
     assert done.proof.undecided == done.counters.steps
     assert done.proof.first_undecided == 1
 

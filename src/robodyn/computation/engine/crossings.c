@@ -7,12 +7,15 @@
 /* Roots nearer than this part of a step are one instant. */
 #define COINCIDENCE 1e-12
 
+/* Whether the proof has found all crossings of guard j in this step. */
+static int is_decided(const Run *run, int64_t j) { return run->only_aside && run->level[j] != ASIDE; }
+
 /* Where guard j, seen in the middle and at the end of the step, is about to cross; or infinity. */
 static double guess_crossing(const Run *run, int64_t j) {
   double first = guard_row(run, G_FIRST)[j], middle = guard_row(run, G_MIDDLE)[j], end = guard_row(run, G_END)[j];
   int64_t sign = run->sign[j];
   /* Most guards stay on their side. */
-  if (sign_of(middle) == sign && sign_of(end) == sign) return INFINITY;
+  if (is_decided(run, j) || (sign_of(middle) == sign && sign_of(end) == sign)) return INFINITY;
   if (guard_crosses(run, j, sign, middle)) return 0.5 * first / (first - middle);
   int crosses = sign != 0 && guard_crosses(run, j, sign_of(middle), end);
   return crosses ? 0.5 + 0.5 * middle / (middle - end) : INFINITY;
@@ -22,6 +25,7 @@ static double guess_crossing(const Run *run, int64_t j) {
 static double find_crossing(Run *run, int64_t j, double before) {
   double left = 0.0, end = guard_row(run, G_END)[j];
   int64_t sign = run->sign[j];
+  if (is_decided(run, j)) return guard_row(run, G_ROOT)[j];
   if (sign == 0) return INFINITY;
   /* In the first half; else the sign in the middle is that of the second half. */
   if (run->method->adaptive) {
@@ -43,7 +47,7 @@ static double cross_before(Run *run, double place, double known) {
   const double *values = guard_row(run, G_POINT);
   guards_at(run, place, G_POINT);
   for (int64_t j = 0; j < run->n_active; j++) {
-    if (!(roots[j] > known) || only_watches(run, j)) continue;
+    if (!(roots[j] > known) || only_watches(run, j) || is_decided(run, j)) continue;
     if (run->sign[j] == 0 || !guard_crosses(run, j, run->sign[j], values[j])) continue;
     double found = locate_root(run, j, run->sign[j], 0.0, place, values[j], INFINITY);
     if (found < INFINITY) return roots[j] = found;
@@ -74,7 +78,7 @@ static void note_crossings(Run *run, double end) {
   log_watchers(run, least(0.5, end));
   if (end <= 0.5) return;
   for (int64_t j = 0; j < run->model->n_guards; j++) {
-    if (roots[j] < INFINITY || !only_watches(run, j) || run->fired[j] == LOCATED) continue;
+    if (roots[j] < INFINITY || !only_watches(run, j) || run->fired[j] == LOCATED || is_decided(run, j)) continue;
     double value = guard_row(run, G_END)[j];
     int64_t sign = sign_of(guard_row(run, G_MIDDLE)[j]);
     if (guard_crosses(run, j, sign, value)) roots[j] = locate_root(run, j, sign, 0.5, 1.0, value, INFINITY);
@@ -193,7 +197,7 @@ static void read_looks(const Run *run, int64_t j, double g[5]) {
    lie on a line by chance, many periods of a guard apart. */
 static int is_suspect(const Run *run, int64_t j, int grown) {
   const double *first = guard_row(run, G_FIRST), *middle = guard_row(run, G_MIDDLE), *end = guard_row(run, G_END);
-  if (run->sign[j] == 0) return 0;
+  if (run->sign[j] == 0 || is_decided(run, j)) return 0;
   return grown || guess_crossing(run, j) < INFINITY || bends_to_zero(first[j], middle[j], end[j]);
 }
 
@@ -311,9 +315,7 @@ static int look_for_events(Run *run, double place) {
     }
     if (look_at_quarters(run, suspect, grown) && may_halve) return -1;
   }
-  earliest = least(find_crossings(run), place);
-  /* What the proof has found is first among those that it is about. */
-  if (place < INFINITY) roots[run->crossed] = place;
+  earliest = find_crossings(run);
   /* And between them, where a guard bends towards zero. */
   if (adaptive && look_closer(run, earliest) && may_halve) return -1;
   for (int64_t j = 0; j < run->n_active; j++)
@@ -325,6 +327,33 @@ static int look_for_events(Run *run, double place) {
   }
   note_crossings(run, fire_together(run, look_before(run, earliest, coincidence(run))));
   return 1;
+}
+
+/* The same of a step whose guards are decided but for some that are set aside: only these are looked at. Of what the proof noted
+   since the log had n entries, crossings behind an event are found again in the next step, those at it are part of it. */
+static int look_at_aside(Run *run, double place, int64_t n) {
+  int64_t noted = run->n_log, kept = n;
+  double *roots = guard_row(run, G_ROOT);
+  for (int64_t j = 0; j < run->n_active && place == INFINITY; j++) roots[j] = INFINITY;
+  run->only_aside = 1;
+  int fired = look_for_events(run, place);
+  double near = coincidence(run) * run->h_tried;
+  for (int64_t k = n; k < run->n_log && fired >= 0; k++) {
+    double t = run->log[2 * k], guard = run->log[2 * k + 1];
+    int64_t j = (int64_t)guard, to = kept;
+    /* One that was set aside on the way has been looked at from the start of the step. */
+    if (k < noted && run->level[j] == ASIDE) continue;
+    if (fired > 0 && t > run->t_new - near) {
+      if (t <= run->t_new + near) run->fired[j] = LOCATED;
+      continue;
+    }
+    for (; to > n && run->log[2 * to - 2] > t; to--) memcpy(run->log + 2 * to, run->log + 2 * to - 2, 2 * sizeof(double));
+    run->log[2 * to] = t;
+    run->log[2 * to + 1] = guard;
+    kept++;
+  }
+  if (fired >= 0) run->n_log = kept;
+  return fired;
 }
 
 /* What happens in the step just made, and is it certain that it is the first? 1 when the step was truncated at the crossings
@@ -339,35 +368,32 @@ int locate_events(Run *run) {
   /* Steps that lanes take in a convoy depend on no state: nothing is proven of them. */
   if (run->compute && run->method->family == FUSED_STEP && run->n_active == 0) return 0;
   if (run->n_active > 0 && (!run->guards_known || run->model->projection)) guards_at(run, 1.0, G_END);
-  if (stays_safe(run)) {
-    if (run->guards_aside) return look_for_events(run, INFINITY);
-    run->n_too_long = 0;
-    return 0;
-  }
-  if (may_leave_open(run)) return run->n_active > 0 ? look_for_events(run, INFINITY) : 0;
-  /* Guards of which nothing can be said are looked at. */
+  run->only_aside = 0;
   int64_t n_log = run->n_log, n_unproven = run->n_unproven, n_missed = run->n_missed;
-  if (run->on_line)
-    take_line(run);
-  else
-    need_dense(run);
-  double place = scan_step(run);
-  if (run->on_line) run->dense_known = 0;
-  if (place < 0.0) {
+  int safe = stays_safe(run), fired = 0;
+  if (!safe && may_leave_open(run)) {
+    fired = run->n_active > 0 ? look_for_events(run, INFINITY) : 0;
+  } else {
+    double place = INFINITY;
+    if (!safe && run->on_line)
+      take_line(run);
+    else if (!safe)
+      need_dense(run);
+    if (!safe) place = scan_step(run);
+    if (run->on_line) run->dense_known = 0;
+    fired = place < 0.0 ? -1 : place < INFINITY;
+    if (fired >= 0 && run->guards_aside)
+      fired = look_at_aside(run, place, n_log);
+    else if (fired > 0)
+      fire_together(run, place);
+  }
+  if (fired < 0) {
     /* What was noted of this step is found again. */
     run->n_log = n_log;
     run->n_unproven = n_unproven;
     return -1;
   }
-  int64_t n_seen = run->n_too_long;
   run->n_too_long = 0;
-  run->n_proven += run->n_unproven == n_unproven && run->n_missed == n_missed;
-  if (run->guards_aside) {
-    run->n_log = n_log;
-    run->n_too_long = n_seen;
-    return look_for_events(run, place);
-  }
-  if (place == INFINITY) return 0;
-  fire_together(run, place);
-  return 1;
+  run->n_proven += !safe && run->n_unproven == n_unproven && run->n_missed == n_missed;
+  return fired;
 }

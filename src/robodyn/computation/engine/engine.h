@@ -352,6 +352,7 @@ typedef struct Run {
   int64_t n_cuts;         /* how often the present step was made again */
   int64_t set_aside;      /* how many are not looked at in this step, for the time being or without bounds; and how many guards */
   int64_t guards_aside;
+  int64_t only_aside;     /* 1: guards that are not set aside are decided, and need no other look */
   int64_t crossed;        /* guard that a scan found to cross first, or -1 */
   int64_t quick;          /* changes in a row that follow one another closely */
   int64_t n_log;

@@ -146,7 +146,8 @@ void settle_signs(Run *run);
 int locate_events(Run *run);
 enum { LEAVING = 2 };
 
-/* proof.c */
+/* proof.c: the level of what is not looked at in a step */
+#define ASIDE INT64_MIN
 enum { MOST_TOO_LONG = 8, MOST_CUTS = 6 };
 void bound_quartic(const double c[5], double a, double b, double bounds[4]);
 #define CUT (-1.0)

@@ -62,7 +62,6 @@ enum { MOST_QUICK = 8 };
 /* Steps in which what was left open to the last is not looked at, the first time and at most: each time twice as many. Its level
    there. */
 enum { REST = 15, LONGEST_REST = 1920 };
-#define ASIDE INT64_MIN
 
 /* Rows of condition_values. */
 enum { V_LEFT, V_RIGHT, V_POINT };
@@ -248,9 +247,6 @@ static int is_safe(Run *run) {
   int64_t n = model->n_entries, K = box_size(run);
   double *low = run->safe, *high = low + n;
   int serves = run->safe_known;
-  /* One that was made while something was not looked at serves as long as that rests. */
-  for (int64_t j = 0; j < count_all(run) && run->set_aside; j++)
-    if (run->level[j] == ASIDE && kind_of(run, j) != UNBOUNDED && run->tired[j] == 0) serves = 0;
   /* The step's polynomial is made only where something looks at it. */
   int may_try = run->pause == 0 && may_spend(run);
   if (run->method->adaptive && (serves || may_try)) need_dense(run);
@@ -460,7 +456,7 @@ static int pass_guards(Run *run, double place, double width) {
   }
   for (int64_t j = 0; j < run->n_active; j++) {
     if (!(roots[j] <= place + width)) continue;
-    if (counts(run, j) && !run->guards_aside) log_event(run, j, least(run->t + roots[j] * run->h_tried, run->t_new));
+    if (counts(run, j)) log_event(run, j, least(run->t + roots[j] * run->h_tried, run->t_new));
     run->level[j] = -run->level[j];
   }
   return 0;
@@ -481,6 +477,12 @@ static void rest_open(Run *run) {
       run->tired[j] = run->rest[j];
       set_aside(run, j);
     }
+}
+
+/* One step less to rest. A box that is safe says nothing of what rested when it was made. */
+static void count_rests(Run *run) {
+  for (int64_t j = 0; j < count_all(run); j++)
+    if (run->tired[j] > 0 && --run->tired[j] == 0) run->safe_known = 0;
 }
 
 /* Rest those of the open that the error of the step alone leaves open, with a radius beyond what they are at the ends of the part:
@@ -531,7 +533,7 @@ double scan_step(Run *run) {
   run->crossed = -1;
   begin_levels(run);
   if (run->set_aside && !unproven++) note_unproven(run, first_tired(run), 0.0, 0);
-  for (int64_t j = 0; j < count_all(run); j++) run->tired[j] -= run->tired[j] > 0;
+  count_rests(run);
   /* A step across a change is as short as may be: all of it is one instant. Conditions begin with the levels that they have once the
      instant is over; guards have signs. */
   if (run->h_tried <= run->across) {
@@ -688,10 +690,11 @@ int stays_safe(Run *run) {
   for (int64_t j = 0; j < run->n_active; j++)
     if (run->sign[j] * sign_of(guard_row(run, G_END)[j]) < 0) return 0;
   if (!is_safe(run)) return 0;
-  for (int64_t j = 0; j < count_all(run) && run->set_aside; j++) run->tired[j] -= run->tired[j] > 0;
-  if (run->set_aside)
+  if (run->set_aside) {
     note_unproven(run, first_tired(run), 0.0, 0);
-  else
+    count_rests(run);
+  } else {
     run->n_proven++;
+  }
   return 1;
 }
