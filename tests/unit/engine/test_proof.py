@@ -482,7 +482,7 @@ def test_a_touch_that_bounds_cannot_tell_from_a_passage_is_named_with_its_time(p
 
 @pytest.mark.parametrize("end", [2.5, 1.50005, 1.5001])
 def test_what_is_undecided_takes_no_proof_from_guards(end):
-    """g = 1 - 2^(1 - z^2), z = (x - 1.5) / 1e-4, passes zero at z = -1 and 1 unseen by samples; nothing bounds what is beside it.
+    """g = 1 - 2^(1 - z^2), z = (x - 1.5) / 1e-4, passes zero at -1 and 1 unseen by samples; nothing bounds what is beside.
 
     That is a condition, and a guard that fires after the narrow place, within it, or as it is left.
     """
@@ -522,17 +522,18 @@ def test_what_is_undecided_takes_no_proof_from_guards(end):
         out[0], out[1], out[2] = np.sign(ends[1]) * 0.5 * (low + high) * box[5], 0.0, 0.0
         out[3], out[4], out[5] = 0.5 * (high - low) * box[5], 50.0, 50.0
 
-    kernels = {"guards": guards, "guard_rates": rates, "conditions": condition}
+    kernels = {"guards": guards, "guard_rates": rates, "conditions": condition, "drifts": drifts}
     problem = make_problem(
         kernel(move),
         1,
+        enclosures=kernel(enclosures),
         n_guards=2,
         guard_action=np.array([0, kernel(stay)]),
         n_conditions=1,
         condition_kind=np.zeros(3, np.int64),
         entries=np.arange(2),
         bounds_work=10,
-        **{name: kernel(function) for name, function in (kernels | {"enclosures": enclosures, "drifts": drifts}).items()},
+        **{name: kernel(function) for name, function in kernels.items()},
     )
     done = integrate(problem, Solver("dopri5"), 0.0, END, np.zeros(1), EMPTY, EMPTY, EngineRecording())
     assert [t for t, _ in done.events] == pytest.approx(sorted([1.4999, end, 1.5001]), abs=1e-9)
