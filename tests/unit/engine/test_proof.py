@@ -482,7 +482,7 @@ def test_a_touch_that_bounds_cannot_tell_from_a_passage_is_named_with_its_time(p
 
 @pytest.mark.parametrize("end", [2.5, 1.50005, 1.5001])
 def test_what_is_undecided_takes_no_proof_from_guards(end):
-    """g = 1 - 2^(1 - z^2), z = (x - 1.5) / 1e-4, passes zero at -1 and 1 unseen by samples; nothing bounds what is beside.
+    """g = 1 - 2^(1 - z^2), z = (x - 1.5) / 1e-4, passes zero at -1 and 1 unseen by samples, beside what nothing bounds.
 
     That is a condition, and a guard that fires after the narrow place, within it, or as it is left.
     """
