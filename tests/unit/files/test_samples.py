@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.base.errors import ModelError
 from robodyn.description.files.samples import read_clocks, read_mapping, read_samples
 from robodyn.description.files.samples.reading import even_times
@@ -142,6 +143,36 @@ def test_rows_stamped_together_by_a_busy_host_are_samples_of_an_even_clock(tmp_p
     data = read_samples(tmp_path / "log.csv", read_mapping(tmp_path / "map.toml"))
     assert data.time.size == ticks.size
     np.testing.assert_allclose(data.time - data.time[0], found - found[0], atol=1e-6)
+
+
+def behind_stalls(rng, ticks, stalls, long, apart):
+    """Times [ticks] of a host that stalls, and then writes the rows that have come since, so far apart."""
+    time = ticks + np.abs(rng.normal(0, 0.05, ticks.size))
+    for start in np.sort(rng.integers(100, 14_000, stalls)):
+        held = (ticks >= ticks[start]) & (ticks < ticks[start] + long)
+        time[held] = np.maximum(time[held], ticks[start] + long + apart * np.arange(held.sum()))
+    return np.maximum.accumulate(time)
+
+
+@pytest.mark.parametrize(("stalls", "long", "apart"), [(40, 20, 0.02), (10, 100, 0.5)])
+def test_rows_of_a_host_that_stalls_are_samples_of_an_even_clock(stalls, long, apart):
+    """None of the rows in a burst is missing; sixty others are, and each is counted where it is."""
+    rng = np.random.default_rng(3)
+    ticks = np.delete(np.arange(20_000), np.r_[15_000:19_000:200, 19_500:19_540])
+    time = 1e-3 * behind_stalls(rng, ticks, stalls, long, apart)
+    found = even_times(time)
+    np.testing.assert_allclose(found - found[0], 1e-3 * ticks, atol=1e-5)
+    clock = assess_clock(time)
+    assert clock.rate == pytest.approx(1000, rel=0.01)
+    assert sum(gap.missing for gap in clock.gaps) == 60
+
+
+@pytest.mark.parametrize("rate", [400, 300, 120, 60])
+def test_times_rounded_to_milliseconds_are_those_of_an_even_clock(rate):
+    """Steps of 2 and 3 ms are none with rows missing."""
+    ticks = np.delete(np.arange(20_000), np.r_[np.arange(300, 15_000, 700), 7000:7040])
+    found = even_times(np.round(ticks / rate, 3))
+    np.testing.assert_allclose(found - found[0], ticks / rate, atol=0.1 / rate)
 
 
 def test_arrays_of_numpy_and_matlab_are_columns(tmp_path):

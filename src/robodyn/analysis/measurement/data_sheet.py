@@ -11,6 +11,7 @@ import numpy as np
 
 from robodyn.base import Array, FlawList
 from robodyn.computation.results import Run
+from robodyn.description.files.samples.reading import even_times, usual_step
 
 if TYPE_CHECKING:
     from robodyn.analysis.identification.mapping_proposal import MappingProposal
@@ -256,19 +257,24 @@ def make_data_sheet(data: Run) -> DataSheet:
 
 
 def assess_clock(time: Array) -> ClockQuality:
-    """Rate, jitter and gaps of times [s]."""
+    """Rate, jitter and gaps of times [s]; a stall whose rows come in a burst behind it is no gap."""
     steps = np.diff(time)
     rising = steps[steps > 0]
+    repeated = int(np.sum(steps == 0))
     if not rising.size:
-        return ClockQuality(time.size, float(time[0]), float(time[-1]), 0.0, 0.0, 0.0, (), int(np.sum(steps == 0)))
-    usual = float(np.median(rising))
-    near = rising[rising < GAP * usual] - usual
+        return ClockQuality(time.size, float(time[0]), float(time[-1]), 0.0, 0.0, 0.0, (), repeated)
+    usual = usual_step(time) or float(np.median(rising))
+    usually = (rising < GAP * usual) & (rising > usual / GAP)
+    near = rising[usually] if usually.any() else rising
+    ticks = even_times(time) / usual
     gaps = tuple(
-        Gap(int(k), float(time[k]), float(steps[k]), int(round(steps[k] / usual)) - 1)
+        Gap(int(k), float(time[k]), float(steps[k]), missing)
         for k in np.flatnonzero(steps >= GAP * usual)
+        if (missing := round(ticks[k + 1] - ticks[k]) - 1) > 0
     )
-    start, end = float(time[0]), float(time[-1])
-    worst = float(np.abs(near).max()) if near.size else 0.0
     # Rates of an even clock are known better than one step is.
-    mean = float(np.mean(rising[rising < GAP * usual]))
-    return ClockQuality(time.size, start, end, 1 / mean, float(near.std()), worst, gaps, int(np.sum(steps == 0)))
+    off = near - usual
+    return ClockQuality(
+        time.size, float(time[0]), float(time[-1]), 1 / float(np.mean(near)), float(off.std()),
+        float(np.abs(off).max()), gaps, repeated,
+    )  # fmt: skip

@@ -12,7 +12,7 @@ from robodyn.analysis.linear.responses import FrequencyResponse, respond
 from robodyn.base import Array, FlawList, refuse
 from robodyn.computation.results import Run, SignalInfo
 from robodyn.computation.results.signal import held_rows
-from robodyn.description.files.samples.reading import even_times
+from robodyn.description.files.samples.reading import even_times, usual_step
 from robodyn.description.laws.recorded import AT_TICK
 
 from .data_sheet import GAP, assess_clock
@@ -134,7 +134,7 @@ def are_even(time: Array, values: Array) -> bool:
 
     At the right times samples are near the cubic through their neighbours; judged where steps are off.
     """
-    usual = float(np.median(np.diff(time)))
+    usual = usual_step(time)
     if not usual > 0:
         return False
     off = np.abs(np.diff(time) / usual - 1) > UNEVEN

@@ -348,6 +348,26 @@ LATE = 1.4
 """Step, by the usual one, behind which rows may be missing."""
 WIDE, RECOUNTED, RECOUNTS = 25, 0.7, 20
 """Rows on both sides of a long step by which missing ones are counted, ticks that are worth a change, and how often."""
+SPANS, FAR, BURSTS = (1, 10, 100), 1.6, 0.1
+"""Rows over which steps are taken together, a ratio that no rounding makes, and scatter of steps within bursts."""
+LONGEST_STALL, CATCH_UP = 1000, 3
+"""Ticks of a stall whose burst is looked for, and rows of the burst by its ticks."""
+REFINED, SAME_PERIOD = 3, 1e-6
+"""How often missing rows are counted with a period that is known better, and a change of it that is none."""
+
+
+def usual_step(time: Array) -> float:
+    """The period of a clock, also of one rounded to not much less than it, or whose rows are written in bursts.
+
+    The median of ten steps is no multiple of the rounding. Steps within bursts are as good as none, or scatter.
+    """
+    steps = np.diff(time)
+    one, few, many = (float(np.median(time[n:] - time[:-n])) / n for n in (min(s, steps.size) for s in SPANS))
+    if one > 0 and 1 / FAR < few / one < FAR:
+        return few
+    short = steps[steps < 2 * one]
+    regular = short.size > 0 and float(np.median(np.abs(short - one))) < BURSTS * one
+    return one if regular or few < one else many
 
 
 def even_times(time: Array) -> Array:
@@ -355,31 +375,44 @@ def even_times(time: Array) -> Array:
 
     t_k = t_0 + n_k T,   n_k - n_(k-1) - 1 rows are missing where those behind a long step stay late
 
-    Each long step counts by its length at first. Where the rows behind it are then earlier or later by a tick than
-    those before it, the clock has caught up, or more were missing.
+    Rows are written late and never early, so that those that are least late tell. Behind a stall of the host its rows
+    come in a burst, each a little less late; they take no part in what follows. Where rows behind a long step are then
+    earlier or later by a tick than those before it, the clock has caught up later, or more were missing.
     """
     from scipy.ndimage import maximum_filter1d
 
-    steps = np.diff(time)
-    usual = float(np.median(steps))
-    long = np.flatnonzero(steps > LATE * usual)
-    ticks = np.arange(time.size) + 0.0
-    missing = np.round(steps[long] / usual) - 1
-    for _ in range(RECOUNTS):
-        ticks = np.arange(time.size) + np.concatenate([[0.0], np.cumsum(np.bincount(long, missing, steps.size))])
-        late = np.pad(time / usual - ticks, WIDE, mode="edge")
-        # Rows are written late and never early: those that are least late tell.
-        least = np.partition(np.lib.stride_tricks.sliding_window_view(late, WIDE), 1, axis=1)[:, 1]
-        more = np.maximum(least[long + WIDE + 1] - least[long + 1], -missing)
-        more[np.abs(more) < RECOUNTED] = 0.0
-        # Others nearby see the same rows late: the step that sees it best, the first of equals, is counted again.
-        seen = np.zeros(time.size)
-        seen[long] = np.abs(more) * (1 - 1e-9 * np.arange(long.size))
-        more = np.round(more) * (seen[long] == maximum_filter1d(seen, 2 * WIDE + 1)[long])
-        if not more.any():
+    steps, rows = np.diff(time), np.arange(time.size)
+    period = usual_step(time)
+    for _ in range(REFINED):
+        usual = period
+        long = np.flatnonzero(steps > LATE * usual)
+        excess = time / usual - rows
+        missing, kept = np.zeros(long.size), np.ones(time.size, bool)
+        for i, k in enumerate(long.tolist()):
+            # A stall of n ticks is caught up with n rows or, while others arrive, some times as many.
+            n = int(min(steps[k] / usual + 0.5, LONGEST_STALL))
+            behind = excess[k + 1 : k + 2 + CATCH_UP * n]
+            least = behind.min()
+            missing[i] = max(round(least - excess[k]), 0)
+            kept[k + 1 : k + 1 + int(np.argmax(behind < least + 0.5))] = False
+        at = np.searchsorted(np.flatnonzero(kept), long, side="right")
+        for _ in range(RECOUNTS):
+            ticks = rows + np.concatenate([[0.0], np.cumsum(np.bincount(long, missing, steps.size))])
+            late = np.pad((time / usual - ticks)[kept], WIDE, mode="edge")
+            least = np.partition(np.lib.stride_tricks.sliding_window_view(late, WIDE), 1, axis=1)[:, 1]
+            more = np.maximum(least[at + WIDE] - least[at], -missing)
+            more[np.abs(more) < RECOUNTED] = 0.0
+            # Others nearby see the same rows late: the step that sees it best, the first of equals, is counted again.
+            seen = np.zeros(time.size)
+            seen[long] = np.abs(more) * (1 - 1e-9 * np.arange(long.size))
+            more = np.round(more) * (seen[long] == maximum_filter1d(seen, 2 * WIDE + 1)[long])
+            if not more.any():
+                break
+            missing += more
+        period, start = np.polyfit(ticks[kept], time[kept], 1)
+        # A period that is known better counts missing rows better.
+        if abs(period / usual - 1) < SAME_PERIOD:
             break
-        missing += more
-    period, start = np.polyfit(ticks, time, 1)
     return start + period * ticks
 
 
