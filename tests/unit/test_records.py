@@ -5,17 +5,17 @@ import dataclasses
 import inspect
 import pickle
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, partial
 
 import pytest
 
-from robodyn.base.records import dataclass
+from robodyn.base import frozen
 
 
 def declare(decorate):
     """The same classes, made by either."""
 
-    @decorate(frozen=True)
+    @decorate()
     class Part:
         """A part."""
 
@@ -31,24 +31,24 @@ def declare(decorate):
         def first(self):
             return self.sizes[0]
 
-    @decorate(frozen=True, kw_only=True)
+    @decorate(kw_only=True)
     class Named(Part):
         """With a colour."""
 
         colour: str
         shade: float = 0.5
 
-    @decorate(frozen=True, eq=False)
+    @decorate(eq=False)
     class Alone:
         """One of its kind."""
 
         value: int = 3
 
-    @decorate(frozen=True)
+    @decorate()
     class Empty:
         """Nothing."""
 
-    @decorate(frozen=True)
+    @decorate()
     class Own:
         """With methods of its own."""
 
@@ -63,7 +63,7 @@ def declare(decorate):
     return Part, Named, Alone, Empty, Own
 
 
-RECORDS, STANDARD = declare(dataclass), declare(dataclasses.dataclass)
+RECORDS, STANDARD = declare(frozen), declare(partial(dataclasses.dataclass, frozen=True))
 CALLS = [
     lambda part, named, alone, empty, own: part("a"),
     lambda part, named, alone, empty, own: part(" a ", (3.0,), {"x": 1}),

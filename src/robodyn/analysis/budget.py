@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from robodyn.base import (
     FlawList,
     find_unmatched,
     fits,
+    frozen,
     nearest,
     refuse,
     refuse_unknown,
@@ -54,7 +55,7 @@ REST = "dynamics not fed forward"
 SUM, REMAINDER, TOTAL = "sum of parts", "remainder", "total"
 
 
-@dataclass(frozen=True)
+@frozen
 class BudgetPart:
     """One part of the deviations.
 
@@ -69,7 +70,7 @@ class BudgetPart:
     kind: str
 
 
-@dataclass(frozen=True)
+@frozen
 class BudgetRow:
     """A line of the table, in the signal's unit.
 
@@ -85,7 +86,7 @@ class BudgetRow:
     share: float
 
 
-@dataclass(frozen=True)
+@frozen
 class SignalBudget:
     """The table of one signal, in its unit."""
 
@@ -93,7 +94,7 @@ class SignalBudget:
     rows: tuple[BudgetRow, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Budget(Displayed):
     """Deviations of a motion and their parts: `total = sum of parts + remainder` at every time.
 
@@ -249,7 +250,7 @@ def as_run(budget: Budget) -> Run:
 Reading = Block | FormulaSignal | Delay
 
 
-@dataclass(frozen=True)
+@frozen
 class DisturbanceSource:
     """A block that adds to the deviation.
 
@@ -553,7 +554,7 @@ def _add(linear: Any, weight: Any, exact: Any, without: Any) -> Any:
 PREFIX = "linear"
 
 
-@dataclass(frozen=True)
+@frozen
 class LinearTwin:
     """A scenario with its linear twin.
 

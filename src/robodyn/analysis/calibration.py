@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from scipy.spatial.transform import Rotation
 from scipy.stats import chi2
 from scipy.stats import t as student
 
-from robodyn.base import Array, Displayed, FlawList, known_unit, nearest, refuse, refuse_word
+from robodyn.base import Array, Displayed, FlawList, frozen, known_unit, nearest, refuse, refuse_word
 from robodyn.description.files.samples.text_tables import TextFormat, read_text_table
 from robodyn.description.model import GROUND, Body, Joint, Mechanism, Point, Scenario
 
@@ -62,7 +62,7 @@ SOFT, SEEN = 1e-4, 1e-6
 """A soft joint [rad/(N m)], and how far it must move the tool [m] for its compliance to be sought."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Poses:
     """Positions of joints, and what was measured of the tool there.
 
@@ -98,7 +98,7 @@ class Poses:
         return Poses(**arrays, touched=tuple(self.touched[k] for k in rows))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Geometry:
     """What calibration changes: how joints, tool, measuring frame and touched things stand.
 
@@ -121,7 +121,7 @@ class Geometry:
     planes: Mapping[str, Array]
 
 
-@dataclass(frozen=True)
+@frozen
 class CalibratedNumber:
     """A number that the poses tell.
 
@@ -136,7 +136,7 @@ class CalibratedNumber:
     unit: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Untold:
     """A number that these poses do not tell.
 
@@ -150,7 +150,7 @@ class Untold:
     postures: bool
 
 
-@dataclass(frozen=True)
+@frozen
 class PoseErrors:
     """How far poses are from where the robot says [m].
 
@@ -164,7 +164,7 @@ class PoseErrors:
     poses: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Calibration(Displayed):
     """What poses tell of a robot's geometry.
 
@@ -232,7 +232,7 @@ class Calibration(Displayed):
         return origins
 
 
-@dataclass(frozen=True)
+@frozen
 class PosePlan(Displayed):
     """Poses chosen for a calibration.
 
@@ -481,7 +481,7 @@ def join_poses(parts: Sequence[Poses]) -> Poses:
 # Least squares: which numbers are sought, and what do poses make of them?
 
 
-@dataclass(frozen=True)
+@frozen
 class Sought:
     """A number that calibration may change.
 
@@ -613,7 +613,7 @@ def residuals(chain: Chain, geometry: Geometry, poses: Poses) -> tuple[Array, Ar
     return lengths, turns
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Solution:
     """A fit: the geometry, deviations of lengths [m] and turns [rad], and the covariance of the numbers."""
 

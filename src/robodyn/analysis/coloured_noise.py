@@ -20,11 +20,10 @@ McCaffrey 2002), so that intervals are Student's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 
 ROUNDS, MANY = 4, 200
 """Of finding the colour and what the fit took from it; rows for each number from which on one round is enough."""
@@ -43,7 +42,7 @@ NEW = 0.05
 """Part of a shape beside what slopes explain that is worth a test."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ResidualRows:
     """One recording: X (n, channels, k) and e (n, channels), over the noise, 0 where a sample is not used.
 
@@ -57,7 +56,7 @@ class ResidualRows:
     fresh: float = 1.0
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Spread:
     """Covariance of estimates, degrees of freedom of each deviation, and how many residuals are worth new ones.
 

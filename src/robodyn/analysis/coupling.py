@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from robodyn.base import Array, FlawList
+from robodyn.base import Array, FlawList, frozen
 from robodyn.computation.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection
 from robodyn.computation.cosimulation.coupling import Answer, Asked, Coupling, Trend
 from robodyn.computation.cosimulation.macro_steps import couple_units
@@ -23,7 +22,7 @@ WITHIN = 1.05
 # Stability limit by bisection: up to which macro step does something hold?
 
 
-@dataclass(frozen=True)
+@frozen
 class StepLimit:
     """Where something ceases to hold.
 
@@ -231,7 +230,7 @@ def _advance(coupling: Coupling, end: float) -> None:
         raise ValueError(f"no macro step of {end - begin:g} s at {begin:g} s: {reason}")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Memory:
     """Values of earlier exchanges that a polynomial goes through.
 

@@ -12,14 +12,14 @@ step there, and sensitivities know it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array, FlawList
+from robodyn.base import Array, FlawList, frozen
 from robodyn.base.symbolic.staircases import STAIRCASES, find_jumps, smooth_staircases
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.system import Expressions
@@ -46,7 +46,7 @@ Values = Callable[[Array], Array]
 Outputs = Callable[[Array, Array], Array]
 
 
-@dataclass(frozen=True)
+@frozen
 class Jump:
     """A block that jumps: by which functions, and whether as a staircase that has a mean slope."""
 
@@ -110,7 +110,7 @@ def list_jumps(jumps: Sequence[Jump]) -> str:
     return "; ".join(f"{functions} in {', '.join(names)}" for functions, names in blocks.items())
 
 
-@dataclass(frozen=True)
+@frozen
 class _Traced:
     """A law in symbols of the arguments that may change a little at a time, with its parameters' values."""
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from robodyn.base import Array, show_quantity
+from robodyn.base import Array, frozen, show_quantity
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import settled_after
 
@@ -43,7 +42,7 @@ NOTHING = 1e-3
 MOST, DIGITS = 4, 3
 
 
-@dataclass(frozen=True)
+@frozen
 class KeyResult:
     """One answer.
 
@@ -89,7 +88,7 @@ class KeyResult:
         return ", ".join(part for part in (named, when, sure, self.note) if part)
 
 
-@dataclass(frozen=True)
+@frozen
 class CauseShares:
     """What a miss consists of, in the direction of the miss: at every time the parts add up to it, but for a remainder.
 

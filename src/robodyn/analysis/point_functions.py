@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.system import INPUTS
 from robodyn.computation.native import FEW_CALLS, Sweep, build_jacobian, compile_kernels
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class OperatingPoint:
     """One value of everything a system's functions depend on: t [s], x, d, m, p in the system's order."""
 

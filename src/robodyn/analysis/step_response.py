@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.base import Array, refuse
+from robodyn.base import Array, frozen, refuse
 from robodyn.computation.results.signal import Signal, settled_after
 
 # A peak lower than this share of the step is a ripple of its rise; one from which the signal falls by less than this
@@ -19,7 +18,7 @@ LEAST_FALL = 1e-3
 NEAR_PEAK = 0.25
 
 
-@dataclass(frozen=True)
+@frozen
 class Peak:
     """A greatest value between two lesser ones: time since the step [s], share of the step (1 is the final level)."""
 
@@ -27,7 +26,7 @@ class Peak:
     share: float
 
 
-@dataclass(frozen=True)
+@frozen
 class StepResponse:
     """A signal seen as the answer to a step from one level to another.
 

@@ -22,13 +22,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Annotated
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array, FlawList, ModelError, WaitingLine, refuse
+from robodyn.base import Array, FlawList, ModelError, WaitingLine, frozen, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.engine.trajectory import ProbeRows
 from robodyn.computation.results import OutcomeKind, Run, SignalInfo
@@ -82,7 +82,7 @@ CLOCK_OF_DAY = 1e6
 SAME, BETTER, WORSE = "as good as", "better than", "worse than"
 
 
-@dataclass(frozen=True)
+@frozen
 class Prediction:
     """Errors of one signal, so far ahead.
 
@@ -109,7 +109,7 @@ class Prediction:
     unit: str
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Validation:
     """Errors of predictions and of efforts by inverse dynamics; what was not done, and why, is in the notes.
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .lazy import Displayed, ca, imported_names, later, load_when_used
     from .numerics import Array, bisect, limit_step, solve_newton
     from .plain import evaluate, schema_of, to_plain
+    from .records import frozen
     from .signals import SignalInfo, choose_first, find_unmatched, fits, number_units
     from .units import (
         ShownUnit,

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from .records import frozen
+
 MOST_REPORTED, LONGEST_TEXT, LONGEST_NAME, MOST_NEAR = 100, 500, 100, 3
 """Flaws that are reported, letters of each, letters of a name for which the nearest known ones are looked for, and how
 many of these."""
@@ -27,7 +29,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}..."
 
 
-@dataclass(frozen=True)
+@frozen
 class Flaw:
     """One problem of a description: where it is, what is wrong, how to mend it."""
 

@@ -27,6 +27,8 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from .records import frozen
+
 Plain = dict[str, Any]
 _LINE = re.compile(r"(\*?)([\w.]+)(\??)(?: = ([\w.]+))?(?:: (.*))?")
 _SIMPLE: dict[Any, Plain] = {
@@ -40,7 +42,7 @@ _SIMPLE: dict[Any, Plain] = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Key:
     """A key of a class's JSON: where its value comes from and what it means."""
 

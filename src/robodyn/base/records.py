@@ -1,4 +1,4 @@
-"""Records: how are the frozen data classes that every start makes made fast?
+"""Records: frozen data classes, which all values here are, made fast.
 
 `dataclasses` writes and compiles six methods for each frozen class, 0.3 ms: of 140 classes, a fifth of a start. Here a
 class has the same fields and the same behaviour, but only its `__init__` is compiled; the other methods are shared.
@@ -10,16 +10,26 @@ import dataclasses
 from collections.abc import Callable
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar, dataclass_transform, overload
 
-if TYPE_CHECKING:
-    from dataclasses import dataclass as dataclass
-else:
+Class = TypeVar("Class")
 
-    def dataclass(*, eq: bool = True, kw_only: bool = False, frozen: bool = True) -> Callable[[type], type]:
-        """The decorator `dataclasses.dataclass` of classes that are frozen."""
-        assert frozen, "other classes are made by `dataclasses`"
-        return lambda cls: make_record(cls, eq, kw_only)
+
+@overload
+def frozen(cls: type[Class], /) -> type[Class]: ...
+@overload
+def frozen(*, eq: bool = True, kw_only: bool = False) -> Callable[[type[Class]], type[Class]]: ...
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
+def frozen(cls: Any = None, /, *, eq: bool = True, kw_only: bool = False) -> Any:
+    """Decorator that makes a class a frozen data class: what is described, computed or found is a value.
+
+    Args:
+        eq: whether equal fields make equal values; arrays have no one answer to that, so classes of arrays say False.
+        kw_only: whether fields are given by name alone.
+    """
+    if cls is None:
+        return lambda decorated: make_record(decorated, eq, kw_only)
+    return make_record(cls)
 
 
 def make_record(cls: Any, eq: bool = True, kw_only: bool = False) -> Any:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from .records import dataclass
+from .records import frozen
 
 Kind = Literal["continuous", "held"]
 
 
-@dataclass(frozen=True)
+@frozen
 class SignalInfo:
     """What a signal is.
 

@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from .errors import nearest
-from .records import dataclass
+from .records import frozen
 
 LONGEST = 100
 """Letters of a unit."""
@@ -86,7 +86,7 @@ class UnitError(ValueError):
     """A unit or quantity that cannot be read; the message says why."""
 
 
-@dataclass(frozen=True)
+@frozen
 class UnitOfMeasure:
     """A product of powers of coherent units with a factor `ratio pi^turns`; multiplied and compared like a number.
 
@@ -312,7 +312,7 @@ SMALLEST = 1e-12
 RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
-@dataclass(frozen=True)
+@frozen
 class ShownUnit:
     """A unit in which numbers are shown: what it is called, and what one of it is in SI."""
 

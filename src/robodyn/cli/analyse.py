@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robodyn import analysis
-from robodyn.base import FlawList, near_names, nearest, refuse
+from robodyn.base import FlawList, frozen, near_names, nearest, refuse
 from robodyn.presentation.reporting.displays import Display, display, shows, write_picture
 
 from .application import fail, messages
@@ -84,7 +84,7 @@ def sensitivity(
     return Ranking(measure, of, unit, ranking.of(measure), ranking.reason, notes)
 
 
-@dataclass(frozen=True)
+@frozen
 class WrittenBudget:
     """A budget, and the files with its parts over time."""
 
@@ -311,7 +311,7 @@ def forces(scenario: str, payload: str | None = None, setting: Texts = ()) -> an
     return analysis.split_forces(load_single(scenario, setting), payload)
 
 
-@dataclass(frozen=True)
+@frozen
 class BranchPosture:
     """A posture of a machine with closed loops."""
 
@@ -331,7 +331,7 @@ class BranchPosture:
     joints: dict[str, float]
 
 
-@dataclass(frozen=True)
+@frozen
 class Postures:
     """Postures of a point; several branches where a place can be reached in several ways."""
 

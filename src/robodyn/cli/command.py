@@ -26,13 +26,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from robodyn.base import WaitingLine, evaluate, schema_of, write_file
+from robodyn.base import WaitingLine, evaluate, frozen, schema_of, write_file
 from robodyn.presentation.reporting.displays import Display, display, shows, to_text, write_display, write_picture
 
 from .application import app, fail, messages, output, print_json
@@ -48,7 +48,7 @@ COLLECTED: ContextVar[list[Any] | None] = ContextVar("results", default=None)
 """Where results go that nobody prints: a caller sets it to a list."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Written:
     """Files that a command has written, and what is to be said of them."""
 
@@ -209,7 +209,7 @@ def output_schema(name: str) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
+@frozen
 class Problem:
     """What is wrong at a file, key or option."""
 
@@ -218,7 +218,7 @@ class Problem:
     remedy: str
 
 
-@dataclass(frozen=True)
+@frozen
 class FailureKind:
     """How a command failed: bad_input or interrupted."""
 
@@ -234,7 +234,7 @@ class FailureKind:
     problems: Sequence[Problem] | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Failure:
     """What is printed with `--json` instead of a result."""
 

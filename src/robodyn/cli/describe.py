@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base import Flaw, FlawList, ModelError, nearest, refuse
+from robodyn.base import Flaw, FlawList, ModelError, frozen, nearest, refuse
 from robodyn.presentation.reporting.displays import Display, Table, display, shows, write_display
 
 from .application import fail
@@ -29,7 +29,7 @@ TURNS = ("rx", "ry", "rz")
 """How a tool of fewer than six joints may turn on its way."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Listed:
     """A scenario of the catalogue."""
 
@@ -85,7 +85,7 @@ def show_list(rows: list[Listed]) -> Display:
     return Display("Catalogue", [Table(("", ""), own, title=package) for package, own in cells.items()])
 
 
-@dataclass(frozen=True)
+@frozen
 class Starters:
     """Kinds of scenarios to begin with, and what each is."""
 
@@ -116,7 +116,7 @@ def show_starters(starters: Starters) -> Display:
     return Display("Kinds of scenarios", [Table(("", ""), list(starters.titles.items()))])
 
 
-@dataclass(frozen=True)
+@frozen
 class Imported:
     """A robot file that was read, and what was written of it.
 
@@ -219,7 +219,7 @@ def show_imported(imported: Imported) -> Display:
     return Display("Robot file", [*(sheet.text().splitlines() if imported.whole else lines), *sentences])
 
 
-@dataclass(frozen=True)
+@frozen
 class FoundStart:
     """A start value, as it is described and as it was found."""
 
@@ -227,7 +227,7 @@ class FoundStart:
     found: float
 
 
-@dataclass(frozen=True)
+@frozen
 class CheckedPhase:
     """An assembled scenario and the start values that were found, where the start is known."""
 
@@ -279,7 +279,7 @@ class CheckedPhase:
         return [*system.warnings, *references, *unfit, *find_loop_warnings([system], unknown=True)]
 
 
-@dataclass(frozen=True)
+@frozen
 class Checked:
     """A usable file; what is wrong with others is an error."""
 
@@ -336,7 +336,7 @@ def show_checked(found: Checked) -> Display:
     return Display(found.file, parts, notes, told)
 
 
-@dataclass(frozen=True)
+@frozen
 class WrittenFile:
     """A result, and the scenario's file that was written of it."""
 
@@ -345,14 +345,14 @@ class WrittenFile:
     out: Path | None
 
 
-@dataclass(frozen=True)
+@frozen
 class WrittenDressing(WrittenFile):
     """A dressed robot and its file."""
 
     result: Dressed
 
 
-@dataclass(frozen=True)
+@frozen
 class WrittenMove(WrittenFile):
     """A move and its file."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base import nearest, to_plain
+from robodyn.base import frozen, nearest, to_plain
 from robodyn.presentation.reporting.displays import Display, shows
 
 from .application import fail, messages, output, read_guide
@@ -149,7 +149,7 @@ def _refuse_place(path: Path, what: str, folder: bool) -> None:
 # Robot files.
 
 
-@dataclass(frozen=True)
+@frozen
 class ExportedRobot:
     """A robot file that was written, what it cannot hold, and by how much it differs when it is read back.
 
@@ -479,7 +479,7 @@ def guide() -> None:
 PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "matplotlib", "pyarrow", "xarray", "netCDF4")
 
 
-@dataclass(frozen=True)
+@frozen
 class Facts:
     """Versions and sizes by name."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robodyn import analysis
-from robodyn.base import ModelError, nearest
+from robodyn.base import ModelError, frozen, nearest
 from robodyn.presentation.reporting.displays import Display, DisplayFigure, Part, Table, display, shows
 
 from .application import fail, messages
@@ -69,7 +69,7 @@ def find_modes(
 Roots = Sequence[complex]
 
 
-@dataclass(frozen=True)
+@frozen
 class PolesZeros:
     """Poles and invariant zeros [rad/s], which of them cancel or are hidden, and a model of lower order."""
 
@@ -231,7 +231,7 @@ def read_loops(texts: Sequence[str], cut: Sequence[str] = ()) -> dict[str, analy
     return loops or None
 
 
-@dataclass(frozen=True)
+@frozen
 class LoopCurves:
     """A loop with its gain over frequency, open and closed."""
 
@@ -253,7 +253,7 @@ class LoopCurves:
         return self.figures.closed
 
 
-@dataclass(frozen=True)
+@frozen
 class BodeLoops:
     """Loops of one or more scenarios."""
 
@@ -270,7 +270,7 @@ class BodeLoops:
         return tuple(LoopCurves(row) for row in self.table.rows)
 
 
-@dataclass(frozen=True)
+@frozen
 class NamedResponse:
     """A response of one scenario."""
 
@@ -282,7 +282,7 @@ class NamedResponse:
     response: analysis.FrequencyResponse
 
 
-@dataclass(frozen=True)
+@frozen
 class BodeChannel:
     """Responses of a signal to a number, of one or more scenarios."""
 
@@ -299,7 +299,7 @@ class BodeChannel:
     models: Sequence[analysis.LinearModel]
 
 
-@dataclass(frozen=True)
+@frozen
 class BodeMeasured:
     """A measured response, beside the model's exact one where a number of the model moves both signals."""
 
@@ -421,7 +421,7 @@ def show_measured_response(found: BodeMeasured) -> Display:
     return Display(f"{found.output} over {found.input}", (table, picture))
 
 
-@dataclass(frozen=True)
+@frozen
 class StepFigures:
     """Figures of one answer to a step; nan where there are none."""
 
@@ -457,7 +457,7 @@ class StepFigures:
         return self.response.values
 
 
-@dataclass(frozen=True)
+@frozen
 class StepAnswers:
     """Answers of a signal to steps."""
 
@@ -587,7 +587,7 @@ def show_steps(answers: StepAnswers) -> Display:
     return Display(f"Step responses of {answers.answer}", (Table(heads, rows, ".5g", by_row=levels), picture))
 
 
-@dataclass(frozen=True)
+@frozen
 class ControllerDesign:
     """Gains of a state controller and the poles [1/s] that they give, real and imaginary; None for what is gone."""
 
@@ -615,7 +615,7 @@ class ControllerDesign:
     observer_poles: Sequence[Sequence[float | None]] | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class ControllerDesigns:
     """All designs, by the name of the controller."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robodyn import analysis
 from robodyn.analysis.key_result import KeyResult, Verdict, key_results
-from robodyn.base import Flaw, FlawList, ModelError, end_line, nearest, show_quantity
+from robodyn.base import Flaw, FlawList, ModelError, end_line, frozen, nearest, show_quantity
 from robodyn.presentation.reporting.displays import Display, Part, display, shows, to_section
 from robodyn.presentation.reporting.summaries import judge_outcome, result_table, summarise
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from robodyn.presentation.studio import StudioServer
 
 
-@dataclass(frozen=True)
+@frozen
 class ShownRun:
     """A run, and what is asked of it."""
 
@@ -303,7 +303,7 @@ def report(
     return Reported(Written([out]), found[0], key_results(found[0], **causes))
 
 
-@dataclass(frozen=True)
+@frozen
 class Reported:
     """A page that was written, and the run that was simulated for it with its key results."""
 

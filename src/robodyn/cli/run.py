@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robodyn import analysis
 from robodyn.analysis.key_result import KeyResult, key_results
-from robodyn.base import Flaw, ModelError, UnitError, WaitingLine
+from robodyn.base import Flaw, ModelError, UnitError, WaitingLine, frozen
 from robodyn.presentation.reporting.displays import Display, Part, Table, shows
 from robodyn.presentation.reporting.summaries import show_cosimulation, summarise
 
@@ -40,7 +40,7 @@ REFUSED = "has no effect on an FMU, which brings its own solver"
 REMEDY = "remove it; --set, --duration, --step, --rtol, --signal, --signals, --out and --json do work"
 
 
-@dataclass(frozen=True)
+@frozen
 class KeptRun:
     """A run and its file.
 
@@ -276,7 +276,7 @@ def _simulate(what: Any, ready: Sequence[CompiledSystem], recording: Recording, 
 # Near a nominal motion.
 
 
-@dataclass(frozen=True)
+@frozen
 class PerturbedRun:
     """A run near the nominal motion, its comparison with the non-linear one, and how that converges."""
 
@@ -399,7 +399,7 @@ def _difference_row(row: WayDifference) -> tuple[Any, ...]:
 # Several subsystems.
 
 
-@dataclass(frozen=True)
+@frozen
 class UnitErrors:
     """What a second solution says of one subsystem."""
 
@@ -410,7 +410,7 @@ class UnitErrors:
     run: Run
 
 
-@dataclass(frozen=True)
+@frozen
 class KeptCosimulation:
     """A co-simulation and the files of its runs."""
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from robodyn import analysis
-from robodyn.base import FlawList, ModelError, WaitingLine
+from robodyn.base import FlawList, ModelError, WaitingLine, frozen
 from robodyn.presentation.reporting.displays import Display, display, shows
 
 from .application import INTERRUPTED, SIMULATION_FAILED, fail, messages
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 """Seconds between two lines of progress where there is no terminal."""
 
 
-@dataclass(frozen=True)
+@frozen
 class KeptSweep:
     """A sweep, its folder and pictures, and the shares of robots that keep limits."""
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -21,7 +20,7 @@ import numpy as np
 
 from robodyn.analysis.commissioning.library import NamedDrive, read_library
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.base import Array, Displayed, FlawList, UnitError, nearest, refuse, report_progress
+from robodyn.base import Array, Displayed, FlawList, UnitError, frozen, nearest, refuse, report_progress
 from robodyn.base.spatial import from_rpy
 from robodyn.description.files.units import read_quantity
 from robodyn.description.model import GROUND, Body, Joint, Machine, Mechanism, Point
@@ -37,7 +36,7 @@ DRIVES = ("play", "counts")
 """Choices that are the drives' own unless they are given."""
 
 
-@dataclass(frozen=True)
+@frozen
 class AssumedRange:
     """What is not published: its range and why it is that."""
 
@@ -50,7 +49,7 @@ class AssumedRange:
         return float(np.exp(rng.uniform(np.log(self.least), np.log(self.most))))
 
 
-@dataclass(frozen=True)
+@frozen
 class Arm:
     """An open arm: its machine, the drives of its joints and how many of each, where it stands, what is known of it."""
 
@@ -65,7 +64,7 @@ class Arm:
     servos: Array
 
 
-@dataclass(frozen=True)
+@frozen
 class ArmFigure:
     """A figure of ISO 9283 of arms of a kind [m]: median and interval over robots, and the median by its causes."""
 
@@ -78,7 +77,7 @@ class ArmFigure:
     causes: Mapping[str, float]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ArmSheet(Displayed):
     """Figures of an open arm, with causes and intervals."""
 
@@ -177,7 +176,7 @@ def choices_of(arm: Arm, given: Mapping[str, str] | None = None) -> dict[str, As
 # Poses: where does the arm stand at each, and how does its tool answer to its joints?
 
 
-@dataclass(frozen=True)
+@frozen
 class ArmPose:
     """An arm at a pose: jacobian (3, n) of the tool, torques of its weight (n,) and places of its joints' frames."""
 

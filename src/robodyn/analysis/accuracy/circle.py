@@ -10,11 +10,9 @@ window around the reversal.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from robodyn.base import Array, refuse, refuse_unknown
+from robodyn.base import Array, frozen, refuse, refuse_unknown
 from robodyn.computation.results import Run
 
 WINDOW = np.radians(30.0)
@@ -25,7 +23,7 @@ REST = 1e-4
 """Part of a turn that may be left at its end: what follows is standing still, which has no speed along the circle."""
 
 
-@dataclass(frozen=True)
+@frozen
 class QuadrantPeak:
     """A peak [m], with its sign, near the angle [rad] at which an axis turns back, and the angle at which it is."""
 
@@ -34,7 +32,7 @@ class QuadrantPeak:
     height: float
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class CircleTest:
     """The last whole turn of a run.
 
@@ -75,7 +73,7 @@ class CircleTest:
     checks: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class CircleTests:
     """Tests of one circle; hysteresis: H [m], of two in opposite directions."""
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robodyn.base import Array, nearest, refuse
+from robodyn.base import Array, frozen, nearest, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.results.table import Curves
 from robodyn.description.model import Scenario
@@ -26,7 +24,7 @@ STRAIGHT = 1e-9
 LEAST_TURN = np.radians(1.0)
 
 
-@dataclass(frozen=True)
+@frozen
 class Corner:
     """Where two straight parts of a path would meet: place (3,), directions before and behind, how far they reach."""
 
@@ -36,7 +34,7 @@ class Corner:
     reach: float
 
 
-@dataclass(frozen=True)
+@frozen
 class FollowedPath:
     """Signals of a tool that follows a path, and the path's corners.
 
@@ -112,7 +110,7 @@ def find_corners(law: PathDeviation) -> tuple[Corner, ...]:
     return tuple(corners)
 
 
-@dataclass(frozen=True)
+@frozen
 class ToolOrientation:
     """Signals of an attained orientation (quaternion w, x, y, z), and references of the joints of the tool's arm."""
 
@@ -178,7 +176,7 @@ POSE_CYCLES, PATH_CYCLES, CORNER_CYCLES = 30, 10, 3
 """Cycles of the standard: poses; paths and speeds; corners, settling and overshoot."""
 
 
-@dataclass(frozen=True)
+@frozen
 class PoseFigures:
     """AP and RP [m]; offset: the barycentre from the commanded pose (3,); distances: l_j (n,)."""
 
@@ -219,7 +217,7 @@ def measure_distance(first: Array, second: Array, commanded: float) -> tuple[flo
     return float(apart.mean() - commanded), float(3 * apart.std(ddof=1))
 
 
-@dataclass(frozen=True)
+@frozen
 class PathFigures:
     """AT and RT [m]; the places at which they are found; at each place the barycentre (m, 2) and l + 3 S (m,)."""
 
@@ -241,7 +239,7 @@ def measure_path(deviations: Array) -> PathFigures:
     return PathFigures(float(sizes[worst]), float(spreads[widest]), worst, widest, middle, spreads)
 
 
-@dataclass(frozen=True)
+@frozen
 class VelocityFigures:
     """AV and RV [1, shares of the commanded speed], FV [m/s]."""
 
@@ -258,7 +256,7 @@ def measure_velocity(speeds: Array, commanded: float) -> VelocityFigures:
     return VelocityFigures(float(accuracy), float(3 * means.std(ddof=1) / commanded), float(fluctuation))
 
 
-@dataclass(frozen=True)
+@frozen
 class CornerFigures:
     """CR and CO [m]: of all cycles the largest distance of the motion from the corner, and beyond the line after it."""
 
@@ -288,7 +286,7 @@ def _nearest(track: Array) -> float:
     return float(np.linalg.norm(begin + share[:, None] * along, axis=1).min())
 
 
-@dataclass(frozen=True)
+@frozen
 class SettlingFigures:
     """t [s] and OV [m]: the longest and the largest of all cycles."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 
@@ -15,7 +15,7 @@ from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.analysis.sweeps.variation import Distribution
-from robodyn.base import Array, Displayed, FlawList, ModelError, refuse, report_progress
+from robodyn.base import Array, Displayed, FlawList, ModelError, frozen, refuse, report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results.table import Curves
 from robodyn.description.model import Scenario
@@ -32,7 +32,7 @@ LEAST_ROWS, SAME_PLACE, NEARBY = 3, 1e-7, 1e-3
 """Rows of a rest; distance [m] of two rests at one pose; part of the path before a rest that tells its direction."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Rest:
     """A rest of the tool at a pose.
 
@@ -238,7 +238,7 @@ UNEXPLAINED = "not explained"
 Key = tuple[str, str]
 
 
-@dataclass(frozen=True)
+@frozen
 class Cause:
     """One cause and its share of a figure, in the figure's unit; shares of an accuracy add up to it."""
 
@@ -293,7 +293,7 @@ def split_spread(table: SweepTable, cloud: Array, figure: float) -> tuple[Cause,
     return tuple(sorted([*parts, Cause(UNEXPLAINED, float(figure * unexplained))], key=lambda part: -part.value))
 
 
-@dataclass(frozen=True)
+@frozen
 class Figure:
     """One figure: its symbol, name, formula, cycles, value in a unit, causes [same unit], and the pose it is of."""
 
@@ -318,7 +318,7 @@ class Figure:
 POINTS = 2001
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Sheet(Displayed):
     """All figures of one robot on one path.
 

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from robodyn.base import refuse
+from robodyn.base import frozen, refuse
 from robodyn.description.model import Block, Joint, LinearCombination, Machine
 
 MOTORS = {"torque_source": "command", "current_source": "current_command", "current_lag": "current_command"}
@@ -32,7 +31,7 @@ SPEEDLESS = 10.0
 """Largest speed of a table whose drive has none [rad/s or m/s]."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ActuatorTable:
     """One drive over speed; units are of the joint it acts on, rad or m.
 

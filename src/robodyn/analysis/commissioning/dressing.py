@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.base import FlawList, ModelError, refuse_unknown
+from robodyn.base import FlawList, ModelError, frozen, refuse_unknown
 from robodyn.computation.assembly import assemble
 from robodyn.computation.simulation.starting import search_start
 from robodyn.description.model import Block, Joint, Machine, Mechanism, Scenario, with_elastic_joints
@@ -42,7 +41,7 @@ from .loop_design import (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class DressedAxis:
     """One joint of a dressed robot: its drive, the inertias it sees, gains and the margins they keep."""
 
@@ -68,7 +67,7 @@ class DressedAxis:
         return self.least_inertia, self.most_inertia
 
 
-@dataclass(frozen=True)
+@frozen
 class Dressed:
     """A dressed robot.
 

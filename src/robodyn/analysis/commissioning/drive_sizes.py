@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from robodyn.base import FlawList, nearest, refuse
+from robodyn.base import FlawList, frozen, nearest, refuse
 from robodyn.description.laws.drives import REFERENCE
 from robodyn.description.model import Block, ElasticGear, FormulaSignal, Joint
 from robodyn.description.model.description import Description
@@ -275,7 +275,7 @@ DERATING, SUPPLY, SUPPLY_TIME = 0.2, "supply", 1e-3
 """Share of the warming below the trip in which torque is derated; the shared supply and its time constant [s]."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Gains:
     """The gains of a cascade: position [1/s], proportional [N m s/rad or N s/m] and integral [N m/rad or N/m] of the
     velocity."""
@@ -285,7 +285,7 @@ class Gains:
     integral: float
 
 
-@dataclass(frozen=True)
+@frozen
 class DriveAxis:
     """A joint to be dressed."""
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.base import Array, Displayed, FlawList, report_progress
+from robodyn.base import Array, Displayed, FlawList, frozen, report_progress
 from robodyn.computation.simulation import simulate
 from robodyn.description.laws.drives import REFERENCE, motor_heat
 from robodyn.description.model import Block, Scenario
@@ -31,7 +30,7 @@ COLDEST = 73.15
 HEAT = ("resistance", "winding_resistance", "housing_resistance", "winding_time", "housing_time")
 
 
-@dataclass(frozen=True)
+@frozen
 class HeatPath:
     """What warms up in one drive: numbers of `motor_heat`, torque per current at 25 deg C, limits [K] and start [K]."""
 
@@ -94,7 +93,7 @@ def _passes(k: int, limit: float):  # type: ignore[no-untyped-def]
     return event
 
 
-@dataclass(frozen=True)
+@frozen
 class Holding:
     """How it goes under a constant torque.
 
@@ -110,7 +109,7 @@ class Holding:
     housing: float
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class HeldDrive:
     """One drive: what it holds, for how long, and its curve.
 
@@ -125,7 +124,7 @@ class HeldDrive:
     estimated: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Endurance(Displayed):
     """How long drives hold."""
 

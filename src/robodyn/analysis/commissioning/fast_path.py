@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array, FlawList, bisect, refuse, report_progress
+from robodyn.base import Array, FlawList, bisect, frozen, refuse, report_progress
 from robodyn.description.laws.speed_profile import plan_phases, travel
 from robodyn.description.model import Machine, Scenario
 from robodyn.description.paths import CartesianPath, JointPath
@@ -37,7 +37,7 @@ from .moving import (
 # with the true inverse dynamics of the machine, payload included. A current limit is one of effort: i = tau / k_t.
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PathLimits:
     """Coefficients at ways s (k,) of all moving joints, (k, n), and their limits (n,).
 
@@ -189,7 +189,7 @@ def _nothing() -> Array:
     return np.zeros(0)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class FastMove(Move):
     """A move in the least time.
 

@@ -11,7 +11,6 @@ import fnmatch
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from robodyn.base import Displayed, Flaw, FlawList, ModelError, UnitError, near_names, nearest, refuse
+from robodyn.base import Displayed, Flaw, FlawList, ModelError, UnitError, frozen, near_names, nearest, refuse
 from robodyn.description.files.reading import is_required
 from robodyn.description.files.units import read_quantity
 from robodyn.description.laws.drives import COPPER, REFERENCE
@@ -38,7 +37,7 @@ MODELS = tuple(f"m{k}" for k in range(1, 7))
 Read = TypeVar("Read", bound=Description)
 
 
-@dataclass(frozen=True)
+@frozen
 class Sourced:
     """A number and where it comes from."""
 
@@ -162,7 +161,7 @@ RULES, IMPERFECTIONS = "rules", "imperfections"
 """Tables of `rules.toml`: of all drives, and what `errors = "typical"` adds to one."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Rule:
     """How a number follows from others, for some families; a rule whose numbers are not known does not apply."""
 
@@ -196,7 +195,7 @@ def estimate(family: str, numbers: Mapping[str, Sourced], table: str = RULES) ->
 # The library: drives by name.
 
 
-@dataclass(frozen=True)
+@frozen
 class NamedDrive:
     """A drive of the library: what is published of it, and all its numbers.
 
@@ -358,7 +357,7 @@ def find_drive(name: str, library: Mapping[str, NamedDrive] | None = None, key: 
 # Drive sizing: which motor and gear does a joint get, and where do their numbers come from?
 
 
-@dataclass(frozen=True)
+@frozen
 class SizedDrive:
     """A drive that fits a joint: ratio, rotor_inertia (motor's shaft), torque_constant, stiffness ... with sources.
 
@@ -430,7 +429,7 @@ def _finish(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class DriveComparison(Displayed):
     """Some drives of the library, listed, or side by side with all that one compares."""
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.analysis.linear.margins import STABLE, EigenvalueCurves, find_margins
 from robodyn.analysis.linear.sampling import SampledModel, lift, sampled_lineariser
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.base import Array, Flaw, ModelError, report_progress
+from robodyn.base import Array, Flaw, ModelError, frozen, report_progress
 from robodyn.description.model import Block, Machine, Scenario
 from robodyn.description.model.control_model import ControlModel
 
@@ -42,7 +41,7 @@ UNLIMITED = {"rad": math.pi, "m": 0.0}
 """Half range of a joint without limits."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Inertias:
     """What the joints see over poses.
 
@@ -55,7 +54,7 @@ class Inertias:
     poses: tuple[dict[str, float], ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class LoopMargins:
     """Least margins of a joint's loops over the poses: phase [rad], factor on the gain; at which pose."""
 
@@ -306,7 +305,7 @@ NAME = "computed_torque"
 """Of the block, and of its law."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ErrorDynamics:
     """The error dynamics of every axis: stiffness kp [1/s^2] and damping kd [1/s]."""
 

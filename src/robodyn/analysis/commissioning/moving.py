@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array, FlawList
+from robodyn.base import Array, FlawList, frozen
 from robodyn.description.laws.speed_profile import plan_phases, s_curve_times, travel
 from robodyn.description.model import Block, Joint, Machine, Mechanism, Scenario
 from robodyn.description.model.joint import SINGLE
@@ -124,7 +123,7 @@ SAMPLES, SETTLING = 401, 0.2
 NAME, SIX = "move", 6
 
 
-@dataclass(frozen=True)
+@frozen
 class JointPeaks:
     """Largest speed, acceleration and effort of a joint, in rad or m, N m or N."""
 
@@ -133,7 +132,7 @@ class JointPeaks:
     effort: float
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Move:
     """A planned move.
 

@@ -14,7 +14,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ import numpy as np
 from robodyn.analysis.checkpoint import Checkpoint
 from robodyn.analysis.measurement.measured import at_ticks, describe_rates
 from robodyn.analysis.sensitivity.variation import assemble_tunable
-from robodyn.base import Array, Flaw, ModelError, refuse, report_progress
+from robodyn.base import Array, Flaw, ModelError, frozen, refuse, report_progress
 from robodyn.computation.results import Run
 from robodyn.description.model import Scenario, Solver, describe
 
@@ -49,7 +48,7 @@ REWEIGHINGS = 5
 STEADY_NOISE = 0.01
 
 
-@dataclass(frozen=True)
+@frozen
 class FitProgress:
     """How far a fit is: start number of how many, simulations of this start, and its lowest cost so far."""
 

@@ -13,7 +13,7 @@ names of its numbers. `compare_laws` fits simulations, also of laws with states 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -27,7 +27,7 @@ from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.measured import tidy_rows
 from robodyn.analysis.measurement.responses import LowPass, differentiate, resample
 from robodyn.analysis.validation import SAME, WORSE, compare_squares
-from robodyn.base import Array, Flaw, FlawList, ModelError, refuse, report_progress
+from robodyn.base import Array, Flaw, FlawList, ModelError, frozen, refuse, report_progress
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
 from robodyn.description.laws import arguments_of, info_of, known_laws
@@ -48,7 +48,7 @@ ELASTIC, BACKLASH = "elastic_gear", "backlash_gear"
 TOGETHER = " + "
 
 
-@dataclass(frozen=True)
+@frozen
 class ComparedLaw:
     """One law with the numbers it was tried with.
 
@@ -71,7 +71,7 @@ class ComparedLaw:
     than_best: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class LawComparison:
     """The best law, the others in order of the Bayesian criterion; those that could not be judged come last.
 
@@ -98,7 +98,7 @@ class LawComparison:
         ]
 
 
-@dataclass(frozen=True)
+@frozen
 class FrictionPlace:
     """A place with friction and the sizes that searches begin with.
 
@@ -283,7 +283,7 @@ def _stands_alone(law: str) -> bool:
     return any(name in LEVELS for name in _numbers_of(law))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class AxisMotion:
     """One recording and its rows; signals of the places before the rows' filter, by their names in laws (n, places)."""
 
@@ -299,7 +299,7 @@ class AxisMotion:
         return np.column_stack(columns)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LawContest:
     """Measured motions, what is projected out of them, and sizes of the places with friction.
 

@@ -22,7 +22,7 @@ from robodyn.analysis.measurement.measured import drive_by_data, last_as_long, m
 from robodyn.analysis.sensitivity.parameters import INITIAL, check_quaternions
 from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable, prepare_variation
-from robodyn.base import Array, FlawList, ModelError, refuse
+from robodyn.base import Array, FlawList, ModelError, frozen, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Run
 from robodyn.description.model import Number, Solver
@@ -235,7 +235,7 @@ class Residuals:
 Noise = Mapping[str, float] | float | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Experiment:
     """A recording and the numbers of the scenario that it was made with, such as `initial.elbow.position`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from robodyn.analysis.coloured_noise import Spread, describe_doubt, find_spread
 from robodyn.analysis.identification.identify import IntervalEstimate
 from robodyn.analysis.measurement.measured import SignalError, compare_signals
 from robodyn.analysis.sensitivity.variation import Variation
-from robodyn.base import Array, Displayed, Flaw, refuse, to_plain, write_file
+from robodyn.base import Array, Displayed, Flaw, frozen, refuse, to_plain, write_file
 from robodyn.computation.results import Run
 
 from .residuals import STEPWISE, RecordingResiduals, Residuals
@@ -85,7 +85,7 @@ def describe_correlations(correlation: Array, names: Sequence[str]) -> list[str]
 # Fit, as a result: values with their intervals, how well signals are met, what every start led to; text and file.
 
 
-@dataclass(frozen=True)
+@frozen
 class FittedParameter(IntervalEstimate):
     """One parameter, and whether it lies at a bound.
 
@@ -97,7 +97,7 @@ class FittedParameter(IntervalEstimate):
     spread: float
 
 
-@dataclass(frozen=True)
+@frozen
 class FittedSignal:
     """How well one signal is met: root mean square of the residual, noise taken, share of the variance explained."""
 
@@ -109,7 +109,7 @@ class FittedSignal:
     r_squared: float
 
 
-@dataclass(frozen=True)
+@frozen
 class FitStart:
     """What one start led to: cost is half the sum of squared weighted residuals; None where it failed."""
 
@@ -120,7 +120,7 @@ class FitStart:
     message: str
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class FittedRecording:
     """One recording: as measured, as simulated with the estimates at the measured times, and how well it is met.
 
@@ -136,7 +136,7 @@ class FittedRecording:
     held_out: tuple[SignalError, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class HeldOutError:
     """The error of a signal of one recording."""
 
@@ -148,7 +148,7 @@ class HeldOutError:
     recording: str
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Fit(Displayed):
     """The best fit of all starts.
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from robodyn.base import Array, FlawList
+from robodyn.base import Array, FlawList, frozen
 from robodyn.description.model import Number, Scenario
 from robodyn.description.model.body import TENSOR, tensor_of
 
@@ -40,7 +39,7 @@ LARGEST = 700.0
 Bounds = tuple[float, float]
 
 
-@dataclass(frozen=True)
+@frozen
 class Scale:
     """One free parameter: its number, bounds (given or by default) and magnitude; 0 stands for a logarithm."""
 
@@ -153,7 +152,7 @@ class Chart(Protocol):
     def coordinates(self, x: Array) -> Array: ...
 
 
-@dataclass(frozen=True)
+@frozen
 class FreeInertia:
     """The entries of one body's tensor that are fitted.
 
@@ -216,7 +215,7 @@ class FreeInertia:
         return x + size * optimum.x
 
 
-@dataclass(frozen=True)
+@frozen
 class CholeskyChart:
     """S = L L^T: y has the logarithms of L_ii, and L_ij / L_jj for free products."""
 
@@ -243,7 +242,7 @@ class CholeskyChart:
         return np.array([own[key] for key in self.free.keys])
 
 
-@dataclass(frozen=True)
+@frozen
 class RadialChart:
     """x = c + y / sqrt(1 + g(y)^2), y by the sum of the second moments at c."""
 
@@ -286,7 +285,7 @@ SLOPE_STEP = 1e-6
 AT_BOUND = 1e-6
 
 
-@dataclass(frozen=True)
+@frozen
 class SearchSpace:
     """All coordinates of a search, a chart for each body whose inertia is free."""
 

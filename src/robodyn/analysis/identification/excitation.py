@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array, FlawList, ModelError, UnitError, nearest, refuse, report_progress
+from robodyn.base import Array, FlawList, ModelError, UnitError, frozen, nearest, refuse, report_progress
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
 from robodyn.computation.native import compile_kernels
@@ -39,7 +39,7 @@ KINEMATIC = ("m", "rad", "m/s", "rad/s")
 BOUND = re.compile(r"\s*([^<>=\s]+)\s*(>=|<=)\s*([^<>=]+?)\s*")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Workspace:
     """Bounds as texts, their signs (1 for >=), values, units, and the signals by (q, v), one column."""
 
@@ -116,7 +116,7 @@ Motion = tuple[Array, Array, Array]
 """Positions, velocities and accelerations, or what gives them from coefficients; (n_times, n) each."""
 
 
-@dataclass(frozen=True)
+@frozen
 class AxisSeries:
     """The series of one joint, as `multisine_reference` takes it."""
 
@@ -126,7 +126,7 @@ class AxisSeries:
     offset: float
 
 
-@dataclass(frozen=True)
+@frozen
 class AxisSpline:
     """The cubic spline of one joint, as `spline_reference` takes it."""
 
@@ -135,7 +135,7 @@ class AxisSpline:
     points: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class MotionFamily:
     """All motions of a kind: series of a frequency [Hz], or splines over its period with as many free numbers."""
 
@@ -230,7 +230,7 @@ CRITERIA = ("D", "A")
 LIMITS = ("lower_limit", "upper_limit", "speed_limit", "acceleration_limit", "effort_limit")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Excitation:
     """A designed experiment.
 
@@ -276,7 +276,7 @@ class Excitation:
         return q, v, a
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ExcitationProblem:
     """A machine, its limits and the motions among which one is sought.
 
@@ -330,7 +330,7 @@ class ExcitationProblem:
         return compile_kernels({"reverse": function}, None).kernels["reverse"]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Scaling:
     """Noise of each joint's effort, (n,), and sizes of the base parameters' columns, by which information counts."""
 

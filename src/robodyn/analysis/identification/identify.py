@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Annotated
@@ -14,7 +14,7 @@ import numpy as np
 from robodyn.analysis.coloured_noise import describe_doubt
 from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.measured import describe_fixed, leave_out_repeats, match_measured, without
-from robodyn.base import Array, FlawList, ModelError, refuse, refuse_unknown, report_progress
+from robodyn.base import Array, FlawList, ModelError, frozen, refuse, refuse_unknown, report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
 from robodyn.description.model import Body, Scenario
@@ -48,7 +48,7 @@ from .regressor import (
 #     r_ee(l), r_eu(l) within +-1.96 / sqrt(n) at 95 % of the lags, if nothing of the motion is left in e (Ljung 1999)
 
 
-@dataclass(frozen=True)
+@frozen
 class IntervalEstimate:
     """A number: estimate, standard deviation, 95 % interval, and its value by the scenario."""
 
@@ -61,14 +61,14 @@ class IntervalEstimate:
     given: Annotated[float, "before"]
 
 
-@dataclass(frozen=True)
+@frozen
 class BaseEstimate(IntervalEstimate):
     """One base parameter, and whether the data determine it."""
 
     identifiable: Annotated[bool, "whether the data determine it"]
 
 
-@dataclass(frozen=True)
+@frozen
 class JointPrediction:
     """Predicted against measured force of a joint: root mean square of the difference, also by that of the force.
 
@@ -84,7 +84,7 @@ class JointPrediction:
     held_out: bool
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Identification:
     """What measured motions and efforts say of a machine.
 
@@ -148,7 +148,7 @@ LAGS = 25
 NORMAL = 1.959964
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ResidualTest:
     """Correlations of one joint's residual at lags [s].
 
@@ -207,7 +207,7 @@ NOTHING = 1e3
 """Deviation of a number that is 0, by that which its own column alone would leave: beyond, others hide it."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Suggestion:
     """A number that is hardly told, and what would tell it.
 
@@ -230,7 +230,7 @@ class Suggestion:
     motion: Array | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Information:
     """What an experiment says of numbers.
 
@@ -363,7 +363,7 @@ def identify(
                    gains=scales)  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class IdentificationPlan:
     """What is the same for all recordings of a machine.
 

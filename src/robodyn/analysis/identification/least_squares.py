@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.coloured_noise import ResidualRows, Spread, find_spread
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 
 from .motion_rows import RegressionRows
 from .regressor import Parameter
@@ -40,7 +39,7 @@ UNKNOWN = 1e-8
 """Singular value of X, columns of one length, by the largest, below which the data say nothing."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Estimate:
     """beta; noise of each joint; root: R with |R (beta - b)|^2 the loss of any other b.
 
@@ -197,7 +196,7 @@ THICKER = 1e-6
 """Least eigenvalue of a given pseudo-inertia, by their sum: thin rods have none to spare."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Consistent:
     """Values of all parameters that could be; lost: by how much the sum of squares by the noise is above its least."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import numpy as np
 from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.measured import stands_still
 from robodyn.analysis.measurement.responses import are_even, stale_rows
-from robodyn.base import Array, ModelError, known_unit, refuse
+from robodyn.base import Array, ModelError, frozen, known_unit, refuse
 from robodyn.description.files.samples.headings import read_heading
 from robodyn.description.files.samples.reading import (
     DataMapping,
@@ -45,7 +45,7 @@ LIKELY = (2e-4, 0.11)
 TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
-@dataclass(frozen=True)
+@frozen
 class Finding:
     """Something in a log that is not as it seems: where, what kind, a sentence, what the mapping does about it.
 
@@ -66,7 +66,7 @@ class Finding:
     signal: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LogTable:
     """Columns of a log on one clock, as they stand there; time in seconds from the first row.
 

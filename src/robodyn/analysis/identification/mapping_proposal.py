@@ -12,7 +12,7 @@ from the motion: sum_p log(1 - R_p^2) is least. Where choices hardly differ the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import combinations, product
 from pathlib import Path
@@ -23,7 +23,7 @@ import numpy as np
 from robodyn.analysis.measurement.data_sheet import estimate_noise
 from robodyn.analysis.measurement.measured import correlate, find_delay, stands_still, window_delays
 from robodyn.analysis.measurement.responses import LowPass, differentiate
-from robodyn.base import Array, known_unit, parse_unit, refuse, report_progress, same_quantity
+from robodyn.base import Array, frozen, known_unit, parse_unit, refuse, report_progress, same_quantity
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.files.samples.headings import Heading, number_joints, read_heading
 from robodyn.description.files.samples.reading import DataMapping, SignalMapping
@@ -72,7 +72,7 @@ TORQUES = {unit: parse_unit(unit).factor for unit in ("N m", "mN m", "N cm", "kN
 PULLS = {unit: parse_unit(unit).factor for unit in ("N", "mN", "kN")}
 
 
-@dataclass(frozen=True)
+@frozen
 class Match:
     """How well an effort follows from the motion by the model: correlation beside friction, and share that is left."""
 
@@ -83,7 +83,7 @@ class Match:
     left: float | None
 
 
-@dataclass(frozen=True)
+@frozen
 class MappingProposal:
     """What a log's columns mean to a model.
 
@@ -131,7 +131,7 @@ def propose_mapping(
     return _Proposer(model, log).propose()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Proposer:
     """A log and a model, and what is found on the way."""
 

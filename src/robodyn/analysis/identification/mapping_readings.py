@@ -6,7 +6,7 @@ A reading says which column each position is, in which unit, sign and offset. Sy
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, product
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.computation.assembly import System
 from robodyn.computation.native import compile_kernels
 
@@ -53,7 +53,7 @@ SAME, NEAR = 1.12, 1.6
 """Ratios of two sizes up to which units of motions are the same, and of efforts, whose model is a guess."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class DrivenPlaces:
     """Places of drives, and what they need for a motion.
 
@@ -140,7 +140,7 @@ def driven_places(system: System) -> DrivenPlaces:
     return DrivenPlaces(system, regressor, tuple(places), A, limits, angular, tuple(efforts), tuple(currents))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Reading:
     """Which column each place's position is, and how it is read; motor: whether those of places, not of joints."""
 
@@ -167,7 +167,7 @@ class Reading:
         return replace(self, columns=tuple(columns))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Explained:
     """What choices of a motion leave of the efforts: cost, columns of efforts by places, gains and their signs.
 
@@ -208,7 +208,7 @@ class Explained:
         return bool(np.median(left) < CLEAR and np.all(gains[left < CLEAR] < NEAR))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ComparedColumns:
     """Filtered columns at the rows of the comparison.
 
@@ -313,7 +313,7 @@ def _explain(X: Array, e: Array) -> tuple[Array, Array, Array, Array]:
     return left / whole, np.where(explained, gains, 0.0), np.where(explained & (signs < 0), -1.0, 1.0), plain / whole
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ReadingSearch:
     """The choices that explain most, from those by names: steps at one place, then at two."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import casadi as ca
@@ -18,7 +18,7 @@ from robodyn.analysis.measurement.data_sheet import (
 )
 from robodyn.analysis.measurement.measured import tidy_rows, without
 from robodyn.analysis.measurement.responses import ANTI_ALIAS, LowPass, differentiate, resample
-from robodyn.base import Array, Flaw, FlawList, ModelError, nearest, refuse
+from robodyn.base import Array, Flaw, FlawList, ModelError, frozen, nearest, refuse
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
@@ -42,7 +42,7 @@ PROBE, PROBES = 1e-2, 8
 SAME = 1e-9
 
 
-@dataclass(frozen=True)
+@frozen
 class Force:
     """One force, and the data's signals that it is computed from by a function; None for what is measured itself."""
 
@@ -58,7 +58,7 @@ class Force:
         return np.array(self.function.map(len(data.time))(table)).ravel()
 
 
-@dataclass(frozen=True)
+@frozen
 class Effort:
     """What all drives put on a joint or coordinate, and what there is to say about where it comes from."""
 
@@ -246,7 +246,7 @@ AT_REST = 0.25
 """Share of a joint's rows near standstill that is worth a word."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RegressionRows:
     """Rows of one recording: time (n,), Y (n, joints, parameters), tau (n, joints), used (n, joints).
 
@@ -347,7 +347,7 @@ def choose_cutoff(data: Run, joints: Sequence[str], finer: int = 1) -> float:
     return found
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class MotionRows:
     """Regressors of one recording before their last filter, at even times.
 

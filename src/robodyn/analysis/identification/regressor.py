@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array, FlawList, ModelError, refuse
+from robodyn.base import Array, FlawList, ModelError, frozen, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.constraints.redundancy import close
 from robodyn.computation.assembly.control.models import friction_laws
@@ -42,7 +42,7 @@ NEWTON = 4
 CLOSED = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Closure:
     """How all joints of a machine follow its independent ones.
 
@@ -229,7 +229,7 @@ LINEAR = 1e-9
 """Second derivative, by the first one's size, that is none."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Parameter:
     """One number in which joint forces are linear.
 
@@ -331,7 +331,7 @@ NEAR_START = (0.5, 0.2, 0.05, 0.01)
 """How far from the start joints are moved at random where loops must close [rad or m]."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Regressor:
     """tau = Y theta + tau_0 of a machine's joints.
 
@@ -649,7 +649,7 @@ NONE = 1e-10
 """Factor that is rounding."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class BaseParameters:
     """beta = G theta.
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array, Flaw, FlawList, ModelError, refuse
+from robodyn.base import Array, Flaw, FlawList, ModelError, frozen, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import Scenario
 
@@ -89,7 +88,7 @@ def import_control() -> Any:
 # controller.
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PlantModel:
     """A plant for controllers that others design.
 

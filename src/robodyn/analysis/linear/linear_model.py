@@ -11,14 +11,14 @@ All are deviations from an operating point. Without delays these are A, B, C, D 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.base import Array, Displayed, Flaw, FlawList, ModelError, later, refuse_unknown
+from robodyn.base import Array, Displayed, Flaw, FlawList, ModelError, frozen, later, refuse_unknown
 from robodyn.computation.assembly.control.feedback import Variable as Variable
 from robodyn.computation.assembly.control.feedback import approximate_delay as approximate_delay
 from robodyn.computation.assembly.control.feedback import close_lines, join_lines
@@ -38,7 +38,7 @@ def _not_given() -> Any:
     return field(default_factory=lambda: np.zeros((0, 0)))
 
 
-@dataclass(frozen=True)
+@frozen
 class DelayedSignal:
     """A pure delay of a linear model: `output(t) = signal(t - time)`, time in s."""
 
@@ -47,7 +47,7 @@ class DelayedSignal:
     unit: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LinearModel(Displayed):
     """A linear model with pure delays; a matrix that is not given is zero, names that are not are numbered.
 

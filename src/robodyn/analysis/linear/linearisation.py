@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from scipy.linalg import qr
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_staircases, smooth_expressions
 from robodyn.analysis.point_functions import OperatingPoint as OperatingPoint
 from robodyn.analysis.point_functions import PointFunctions
-from robodyn.base import Array, FlawList, nearest, refuse
+from robodyn.base import Array, FlawList, frozen, nearest, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.system import FREE, INPUTS, Expressions
 from robodyn.computation.native import find_rough_entries, read_program
@@ -164,7 +164,7 @@ def _settle(system: System, t: float, x: Array, m: Array, p: Array, known: Mappi
 # it is that of the state itself. The length of a quaternion means nothing and has no part in it.
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Tangent:
     """Deviations z of some states x at a point of a motion.
 
@@ -337,7 +337,7 @@ def linearise(
     return replace(slopes.model(), notes=describe_notes(slopes))
 
 
-@dataclass(frozen=True)
+@frozen
 class Parts:
     """The rows [f, w, y] and columns [x, d, u] of a linear model in a system's expressions."""
 

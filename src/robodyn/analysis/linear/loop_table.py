@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eig
 from scipy.optimize import brentq
 
-from robodyn.base import Array, Displayed, FlawList, nearest, refuse, refuse_word, report_progress
+from robodyn.base import Array, Displayed, FlawList, frozen, nearest, refuse, refuse_word, report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import Block, Scenario
 from robodyn.description.model.block import name_results
@@ -91,7 +91,7 @@ def probe(block: Block, outputs: Sequence[str]) -> Block:
     return block.replaced(law=probed)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ContinuousLoop:
     """A loop that can be closed by any factor.
 
@@ -260,7 +260,7 @@ def _without_dry_friction(system: System) -> dict[str, float]:
 # Loop table: which bandwidth and which stability margins does each control loop have, sampled or continuous?
 
 
-@dataclass(frozen=True)
+@frozen
 class Loop:
     """Where a loop is cut, and what it is to follow.
 
@@ -277,7 +277,7 @@ class Loop:
     cut: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LoopFigures:
     """One loop: gain round it (negative feedback, first harmonic), closed, margins, and frequencies [Hz].
 
@@ -301,7 +301,7 @@ class LoopFigures:
     bandwidth: float
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LoopTable(Displayed):
     """All loops at one operating point; warnings are sentences on those that are unstable."""
 
@@ -436,7 +436,7 @@ def _check_loops(system: System, loops: Mapping[str, Loop]) -> None:
 # has to be changed least is named; then, with its outputs scaled well beyond that limit, the next, until nothing grows.
 
 
-@dataclass(frozen=True)
+@frozen
 class LoopFinding:
     """A loop that is unstable.
 
@@ -543,7 +543,7 @@ def _check_continuous(
     return (_name_finding(blame, float(fastest.real), float(np.exp(fastest.real * turn)), float(turn), states),)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Scaling:
     """Factors on a block's outputs, `above` to `below`, between which they leave `left` growing motions."""
 

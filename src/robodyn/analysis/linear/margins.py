@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from robodyn.analysis.model_stand_in import stand_in
-from robodyn.base import Array, refuse
+from robodyn.base import Array, frozen, refuse
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import Block
 from robodyn.description.model.block import name_results
@@ -110,7 +109,7 @@ SHORTEST_DELAY, LONGEST_DELAY, DELAYS_TRIED, DELAY_ACCURACY = 0.05, 100.0, 16, 1
 """Where a delay margin is searched, in sample times of the signal, and how accurately it is found."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Margins:
     """Margins of a loop.
 

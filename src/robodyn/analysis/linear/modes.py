@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 import casadi as ca
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from robodyn.base import Array, Displayed, ModelError, refuse_word, report_progress
+from robodyn.base import Array, Displayed, ModelError, frozen, refuse_word, report_progress
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.tree import Mechanics, build_node
 from robodyn.computation.dynamics import link_poses
@@ -64,7 +64,7 @@ def friction_states(scenario: Scenario) -> frozenset[str]:
 Edge = tuple[int, int]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Skeleton:
     """A mechanism as points and the lines between them.
 
@@ -154,7 +154,7 @@ MOVES = ("position", "velocity", *(f"{part}.{axis}" for part in ("rotation", "an
 """States of a joint or mode, by their names after its own."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Displaced:
     """A mode as displacements of a skeleton's points.
 
@@ -168,7 +168,7 @@ class Displaced:
     amplitude: float
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Mode:
     """A pole, or a pair of conjugate ones, and what moves with it.
 
@@ -222,7 +222,7 @@ class Mode:
         return tuple(name for name, share in list(self.participation.items())[:count] if share >= 0.05)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ModeSet(Displayed):
     """The modes of a linear model, by frequency.
 
@@ -413,7 +413,7 @@ MOST_MODES, PERIOD = 12, 2.0
 """How many modes are drawn, and how long a period of each is made to take [s]."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Vibration:
     """Modes in motion.
 

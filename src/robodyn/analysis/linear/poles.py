@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import block_diag, eig, matrix_balance, qr, schur, solve_sylvester
 from scipy.optimize import linear_sum_assignment
 
-from robodyn.base import Array, refuse
+from robodyn.base import Array, frozen, refuse
 
 from .linear_model import LinearModel, Variable
 
@@ -37,7 +37,7 @@ AT_ZERO = 1e-8
 POLISHED, NOTHING = 1e-6, 1e-10
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Root:
     """A pole s with P(s) right = 0 and left^T P(s) = 0, over the states and then the delayed signals.
 
@@ -256,7 +256,7 @@ SAME = 1e-4
 Matrices = tuple[Array, Array, Array, Array]
 
 
-@dataclass(frozen=True)
+@frozen
 class CancelledPair:
     """A pole and a zero at the same place [rad/s]."""
 
@@ -358,7 +358,7 @@ def find_minimal(model: LinearModel) -> LinearModel:
     return project(observable, basis, basis)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class HiddenPoles:
     """Poles [rad/s] that the transfer matrix does not have.
 
@@ -457,7 +457,7 @@ NEGLIGIBLE = 1e-9
 """Part of the largest Hankel singular value below which a state has no effect."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Split:
     """A model as a sum of two: stable poles, and all others; direct effects stay with the stable part."""
 
@@ -465,7 +465,7 @@ class Split:
     others: LinearModel
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Truncation:
     """A model of lower order.
 

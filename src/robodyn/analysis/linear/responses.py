@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import expm
 from scipy.optimize import linear_sum_assignment
 
-from robodyn.base import Array, refuse
+from robodyn.base import Array, frozen, refuse
 from robodyn.computation.results import Signal
 
 from .linear_model import LinearModel, Variable, find_places
@@ -27,7 +27,7 @@ SLOWEST = 1e-6
 LEAST_DAMPING = 1e-4
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class FrequencyResponse:
     """The response of one output to one input.
 
@@ -130,7 +130,7 @@ FINE, MOST_SAMPLES = 32, 1_000_000
 DOUBLINGS, LEAST_DOUBLINGS, AT_REST = 40, 10, 1e-9
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class TimeResponse:
     """The response of one output to one input, as deviations from the operating point.
 
@@ -286,7 +286,7 @@ def _check_samples(time: Array, driven: Array) -> None:
 FURTHEST = 0.25
 
 
-@dataclass(frozen=True)
+@frozen
 class PolePair:
     """A pole of the full model [rad/s] and the one that stands for it, None where there is none."""
 
@@ -301,7 +301,7 @@ class PolePair:
         return abs(self.reduced - self.full) / abs(self.full)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ModelComparison:
     """Two linear models side by side.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 
@@ -13,7 +13,7 @@ from scipy.linalg import expm, schur
 
 from robodyn.analysis.jumps import Jump, describe_staircases, find_staircases, smooth_expressions
 from robodyn.analysis.point_functions import PointFunctions
-from robodyn.base import Array, Flaw, FlawList, ModelError, refuse, refuse_unknown, refuse_word
+from robodyn.base import Array, Flaw, FlawList, ModelError, frozen, refuse, refuse_unknown, refuse_word
 from robodyn.base.symbolic import changed_entries
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import Scenario
@@ -40,7 +40,7 @@ FORGOTTEN = 1e-6
 """Multipliers smaller than this, by base period, are those of memory that is written anew: they are no motion."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Update:
     """What a task does to the memory at ticks `offset + k period` of the base period.
 
@@ -66,7 +66,7 @@ class Update:
         return places, slopes[:, places]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class SampledModel:
     """A linear model of a machine between and at its ticks.
 
@@ -250,7 +250,7 @@ def check_sampled(system: System) -> None:
     flaws.raise_if_any("poles")
 
 
-@dataclass(frozen=True)
+@frozen
 class SampledParts:
     """Rows [rates, constraints, tasks, outputs] and columns [x, m] in a system's expressions."""
 
@@ -369,7 +369,7 @@ MOST_WRITINGS = 128
 """How often cut signals may be written in a turn: a loop's gain is a matrix of that size at each frequency."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Lifted:
     """A loop cut open at held signals, over one cycle.
 

@@ -8,14 +8,13 @@ inputs that are found: each point is one at rest. Sampled controllers count as t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
 from robodyn.analysis.point_functions import OperatingPoint
-from robodyn.base import Array, FlawList, bisect, nearest, refuse
+from robodyn.base import Array, FlawList, bisect, frozen, nearest, refuse
 from robodyn.computation.assembly import System
 
 from .linearisation import Parts, Slopes, reduce_constraints
@@ -29,7 +28,7 @@ GROWING = 1e-9
 """Part of the largest pole's magnitude from which on a real part is not an integrator's zero."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PolePath:
     """Poles along a path.
 
@@ -50,7 +49,7 @@ class PolePath:
         return np.nanmax(self.poles.real, axis=1)
 
 
-@dataclass(frozen=True)
+@frozen
 class StabilityLimit:
     """Where a rightmost pole crosses the imaginary axis.
 

@@ -9,13 +9,13 @@ others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
 
 from robodyn.analysis.point_functions import OperatingPoint, PointFunctions, described_point
-from robodyn.base import Array, Flaw, FlawList, ModelError, limit_step, refuse, solve_newton
+from robodyn.base import Array, Flaw, FlawList, ModelError, frozen, limit_step, refuse, solve_newton
 from robodyn.base.symbolic import changed_entries
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import DelayInfo, StateInfo
@@ -30,7 +30,7 @@ LONGEST_STEP = 0.5
 """Largest change of an unknown in one step, relative to its nominal magnitude and its value."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Trim:
     """A point at rest and what holds it there.
 

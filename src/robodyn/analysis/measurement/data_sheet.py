@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.base import Array, FlawList
+from robodyn.base import Array, FlawList, frozen
 from robodyn.computation.results import Run
 from robodyn.description.files.samples.reading import even_times, usual_step
 
@@ -40,7 +39,7 @@ MOST_LEVELS = 1 << 16
 """Different values beyond which a signal is not looked at for steps."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Stretch:
     """Rows `start` to `end`, both included, that share a value."""
 
@@ -53,7 +52,7 @@ class Stretch:
         return self.end - self.start + 1
 
 
-@dataclass(frozen=True)
+@frozen
 class SignalQuality:
     """What a column of numbers is worth.
 
@@ -193,7 +192,7 @@ GAP = 1.5
 """Median steps beyond which rows are missing."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Gap:
     """Missing rows: after which row, when, how long [s], how many."""
 
@@ -203,7 +202,7 @@ class Gap:
     missing: int
 
 
-@dataclass(frozen=True)
+@frozen
 class ClockQuality:
     """Times of rows.
 
@@ -222,7 +221,7 @@ class ClockQuality:
     repeated: int
 
 
-@dataclass(frozen=True)
+@frozen
 class DataSheet:
     """What is in a file of measurements."""
 
@@ -233,7 +232,7 @@ class DataSheet:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class DataSheets:
     """A sheet for each clock of a file, how another recording's clock is set against the first, and what the columns
     mean to a model."""

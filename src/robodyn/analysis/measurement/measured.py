@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from robodyn.base import Array, FlawList, nearest, refuse, same_quantity
+from robodyn.base import Array, FlawList, frozen, nearest, refuse, same_quantity
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
 from robodyn.description.files.samples import DataMapping, Samples, read_mapping, read_samples
@@ -40,7 +40,7 @@ ALIKE = 0.5
 """Correlation below which two signals are not the same."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ClockOffset:
     """How the second clock is set against the first.
 
@@ -377,7 +377,7 @@ def _is_whole(ratio: float) -> bool:
     return abs(ratio - max(round(ratio), 1)) < SAME_RATE
 
 
-@dataclass(frozen=True)
+@frozen
 class SignalError:
     """Simulated minus measured.
 

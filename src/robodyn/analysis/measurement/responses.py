@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from robodyn.analysis.linear.linear_model import LinearModel, Variable
 from robodyn.analysis.linear.responses import FrequencyResponse, respond
-from robodyn.base import Array, FlawList, refuse
+from robodyn.base import Array, FlawList, frozen, refuse
 from robodyn.computation.results import Run, SignalInfo
 from robodyn.computation.results.signal import held_rows
 from robodyn.description.files.samples.reading import even_times, usual_step
@@ -28,7 +28,7 @@ ANTI_ALIAS = 0.4
 """Cutoff of a signal that is sampled anew, by the new rate: an octave above half of it is down by 40 dB and more."""
 
 
-@dataclass(frozen=True)
+@frozen
 class LowPass:
     """A Butterworth low-pass: half the power passes at the cutoff [Hz]; phase is "zero" or "causal"."""
 
@@ -227,7 +227,7 @@ CLEAR = 0.1
 """Deviation up to which the linearised intervals hold."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class MeasuredResponse(FrequencyResponse):
     """A response from data.
 

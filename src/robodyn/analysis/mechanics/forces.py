@@ -9,7 +9,7 @@ Springs are a part like friction. The rest are end stops, contacts, loads and th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from robodyn.analysis.identification.regressor import passive_blocks
 from robodyn.analysis.sensitivity.variation import make_tunable
-from robodyn.base import Array, Displayed, refuse, refuse_unknown, report_progress
+from robodyn.base import Array, Displayed, frozen, refuse, refuse_unknown, report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.units import FORCE
 from robodyn.computation.results import Run
@@ -31,7 +31,7 @@ from .machine_dynamics import joint_names
 PARTS = ("inertia", "coupling", "Coriolis", "gravity", "payload", "friction", "springs", "rest")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ForceComponents:
     """Components of the force on each joint or coordinate, over time.
 
@@ -51,7 +51,7 @@ class ForceComponents:
         return np.sum(list(self.components.values()), axis=0)
 
 
-@dataclass(frozen=True)
+@frozen
 class ForceRange:
     """Largest magnitude of a force, its root mean square over time, and when it is largest [s]."""
 
@@ -60,7 +60,7 @@ class ForceRange:
     time: float
 
 
-@dataclass(frozen=True)
+@frozen
 class JointForces:
     """What the drives of one joint give, and what it is for, in N m or N."""
 
@@ -69,7 +69,7 @@ class JointForces:
     parts: dict[str, ForceRange]
 
 
-@dataclass(frozen=True)
+@frozen
 class JointLoads:
     """Largest force [N] and torque [N m] that a joint carries: bearing, drive and friction together.
 
@@ -85,7 +85,7 @@ class JointLoads:
     bending: ForceRange | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ForceSplit(Displayed):
     """Forces of the drives of a run, split, and the loads that the joints carry.
 

@@ -14,12 +14,11 @@ rotors, driven by motors that follow the angles by the constant J of one posture
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array, FlawList, report_progress
+from robodyn.base import Array, FlawList, frozen, report_progress
 from robodyn.computation.assembly import System
 
 from .machine_dynamics import MachineDynamics
@@ -29,7 +28,7 @@ MOST_PLACES = 20_000
 """Of a grid."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class SerialStandIn:
     """Joints at the angles that a tree would have in place of the motors and rods, taken at one posture.
 
@@ -51,7 +50,7 @@ class SerialStandIn:
     there: float
 
 
-@dataclass(frozen=True)
+@frozen
 class AngleFigures:
     """One angle of a parallel joint: what the stand-in says of it, and how far that holds over what can be reached.
 
@@ -72,7 +71,7 @@ class AngleFigures:
     angle_error: float
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ParallelJoint:
     """A parallel joint over a grid of its angles; arrays are nan where it cannot be.
 
@@ -155,7 +154,7 @@ def _largest(values: Array) -> float:
     return float(np.nanmax(values)) if np.any(~np.isnan(values)) else float("nan")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class MotorLimits:
     """What motors allow: ranges of positions (f, 2), torques and speeds (f,), infinite where there is no limit."""
 

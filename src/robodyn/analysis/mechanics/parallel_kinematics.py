@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
 
 from robodyn.analysis.point_functions import PointFunctions, described_point
-from robodyn.base import Array, FlawList, limit_step, refuse, report_progress, solve_newton
+from robodyn.base import Array, FlawList, frozen, limit_step, refuse, report_progress, solve_newton
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import ConstraintMethod
 from robodyn.description.model.numbers import XYZ
@@ -45,7 +45,7 @@ Grid = Mapping[str, Sequence[float] | Array]
 """Values along axes, by the names of these."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Posture:
     """Joint positions that meet the constraints, or as nearly as could be.
 
@@ -73,7 +73,7 @@ class Posture:
         return {f"{joint}.position": float(value) for joint, value in zip(self.joints, self.q, strict=True)}
 
 
-@dataclass(frozen=True)
+@frozen
 class Singularity:
     """How near a posture is to a singular one, which has `input` or `output` 0.
 
@@ -100,7 +100,7 @@ class Singularity:
         return "both" if len(near) == 2 else (near[0] if near else "none")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Gradients:
     """Everything at one position: residuals h, motors s, the point's place or angles p, and their gradients by q."""
 
@@ -279,7 +279,7 @@ def point_outwards(*points: str) -> Callable[[Posture], float]:
 # reached without passing a singular posture belongs to the same working mode.
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class WorkspaceMap:
     """A point's reach on a grid; arrays have one dimension for each axis, nan where it is out of reach.
 

@@ -9,19 +9,18 @@ nothing is traced or unrolled by the other package, which needs only be installe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array, Flaw, FlawList, ModelError, refuse
+from robodyn.base import Array, Flaw, FlawList, ModelError, frozen, refuse
 from robodyn.description.model import Scenario, Solver
 
 from .system import sensitivity_name
 from .variation import Variation, prepare_variation
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RunFunction:
     """A run as a function: parameters (n,) -> signals at times, (n_times, n_signals).
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from robodyn.base import FlawList, nearest
+from robodyn.base import FlawList, frozen, nearest
 from robodyn.computation.assembly import System
 from robodyn.description.model import Scenario
 
@@ -13,7 +12,7 @@ INITIAL = "initial."
 REMEDY = "use finite changes instead"
 
 
-@dataclass(frozen=True)
+@frozen
 class Direction:
     """A number that is changed: its name, unit, value and where the system has it.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 
 from robodyn.analysis.step_response import measure_step
-from robodyn.base import FlawList, ModelError, refuse, refuse_word, report_progress
+from robodyn.base import FlawList, ModelError, frozen, refuse, refuse_word, report_progress
 from robodyn.computation.assembly import assemble
 from robodyn.computation.engine.slices import take_measure
 from robodyn.computation.results import Run
@@ -42,7 +42,7 @@ NUDGE = 1e-4
 """Change of a parameter, relative, over which a measure is taken as straight; its signals change by their slopes."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Sensitivity:
     """How one measure depends on one parameter.
 
@@ -94,7 +94,7 @@ class Sensitivity:
         return abs(effect) if effect is not None and np.isfinite(effect) else 0.0
 
 
-@dataclass(frozen=True)
+@frozen
 class SensitivityTable:
     """All measures by all parameters, of each measure the strongest first.
 
@@ -114,7 +114,7 @@ class SensitivityTable:
         return tuple(row for row in self.rows if row.measure == measure)
 
 
-@dataclass(frozen=True)
+@frozen
 class Ranking:
     """The rows of one measure of a signal; unit: of the measure; reason, notes: as in `SensitivityTable`."""
 

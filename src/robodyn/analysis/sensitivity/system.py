@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
 
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps, smooth_expressions
-from robodyn.base import Array, FlawList, find_unmatched, fits, nearest
+from robodyn.base import Array, FlawList, find_unmatched, fits, frozen, nearest
 from robodyn.base.symbolic import changed_entries, where
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import DelayInfo, Guard, MemoryInfo, StateInfo
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # Symbols: S, M, D as in `sensitivity_system`; R = d_dot, the rates of the delayed signals.
 
 
-@dataclass(frozen=True)
+@frozen
 class SensitivityTangent:
     """A system's symbols with their sensitivities; j counts the parameters.
 
@@ -265,7 +265,7 @@ BEFORE_START = 1e30
 """A time [s] longer than any run: what arrives after it is the value before the start."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Companion(DelayInfo):
     """A delay that is as long as another, also where that one's time is changed for a run."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps
 from robodyn.analysis.linear.modes import ideal_numbers
 from robodyn.analysis.sweeps.variation import find_numbers
-from robodyn.base import Array, ModelError, find_unmatched, refuse_unknown
+from robodyn.base import Array, ModelError, find_unmatched, frozen, refuse_unknown
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import OutcomeKind, Run
 from robodyn.computation.simulation import compile_system, simulate
@@ -20,7 +20,7 @@ from .parameters import INITIAL
 from .system import AGREES, find_disagreement, sensitivity_name, sensitivity_system
 
 
-@dataclass(frozen=True)
+@frozen
 class Variation:
     """A scenario made ready for runs in which some of its numbers are changed.
 

@@ -16,7 +16,6 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array, Flaw, ModelError, refuse, write_file
+from robodyn.base import Array, Flaw, ModelError, frozen, refuse, write_file
 from robodyn.computation.engine.building import source_digest
 from robodyn.description.model import describe
 
@@ -87,7 +86,7 @@ FLUSH_SECONDS = 1.0
 """Longest time after which finished runs are on the disk itself: a power cut can lose no more."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class SweepRow:
     """What is kept of a run.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.variation import assemble_tunable
-from robodyn.base import Array, FlawList, nearest, refuse
+from robodyn.base import Array, FlawList, frozen, nearest, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.simulation.batch import calls_python
 from robodyn.computation.simulation.many import Measure, find_measures
@@ -39,7 +39,7 @@ RUNS, RUNS_OF_SOBOL, SEED, POINTS = 1000, 1024, 1, 300
 MOST_RUNS = 10_000_000
 
 
-@dataclass(frozen=True)
+@frozen
 class SweepPlan:
     """All that decides the results of a sweep.
 

@@ -7,12 +7,11 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base import FlawList, WaitingLine, refuse_word
+from robodyn.base import FlawList, WaitingLine, frozen, refuse_word
 from robodyn.computation.simulation.batch import count_cores, run_in_threads
 
 from .folder import PartWriter, SweepRow, describe_plan, locking, open_folder, read_parts
@@ -28,7 +27,7 @@ class ClusterLost(RuntimeError):
     """A cluster could not carry out a sweep; what had arrived is kept."""
 
 
-@dataclass(frozen=True)
+@frozen
 class SweepProgress:
     """How far a sweep is.
 

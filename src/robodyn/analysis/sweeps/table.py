@@ -6,13 +6,12 @@ import json
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array, Displayed, refuse, replacing
+from robodyn.base import Array, Displayed, frozen, refuse, replacing
 from robodyn.computation.results.table import Curves, RunTable
 from robodyn.computation.simulation.many import PART_OF_MEMORY, memory_size
 
@@ -23,7 +22,7 @@ PIECE = 10_000
 """Rows that are written at once."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Varied:
     """One axis of the grid: its label and unit, its places (n,), and the index of each run's place (n_runs,)."""
 
@@ -33,7 +32,7 @@ class Varied:
     index: Array
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class SweepTable(RunTable, Displayed):
     """A row a run, in the order of the plan.
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array, FlawList, nearest, refuse
+from robodyn.base import Array, FlawList, frozen, nearest, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.results.table import RunTable
 from robodyn.computation.simulation import CompiledSystem
@@ -30,7 +29,7 @@ SIGNIFICANCE = 0.01
 """Chance that a number which has no influence is named as one that breaks the limit, of all numbers together."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Breaking:
     """A number whose values differ between robots that keep the limit and those that do not.
 
@@ -46,7 +45,7 @@ class Breaking:
     broken: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Yield:
     """Share of the runs whose measure is at most a limit; runs that failed or are suspect do not count as such.
 
@@ -162,7 +161,7 @@ def check_drawn(flaws: FlawList, drawn: Sequence[str], places: Sequence[int]) ->
 POINTS, SEED = 512, 1
 
 
-@dataclass(frozen=True)
+@frozen
 class Index:
     """What one number, or several that are drawn together, cause of a measure's variance.
 

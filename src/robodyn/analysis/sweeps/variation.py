@@ -10,27 +10,26 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import numpy as np
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
-from robodyn.base import Array, FlawList, UnitError, nearest
+from robodyn.base import Array, FlawList, UnitError, frozen, nearest
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import MemoryInfo, StateInfo
 from robodyn.description.files.units import read_quantity
 from robodyn.description.model import Number, Scenario
 
 
-@dataclass(frozen=True)
+@frozen
 class Factors:
     """Values of an axis as multiples of what each number is in the scenario."""
 
     values: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class GridAxis:
     """One direction of a grid: numbers that change together.
 
@@ -105,7 +104,7 @@ RANDOM, LATIN, SOBOL = SAMPLINGS = ("random", "latin-hypercube", "sobol")
 LEAST_SHARE, MOST_SOBOL = 2.0**-40, 21201
 
 
-@dataclass(frozen=True)
+@frozen
 class DistributionFamily:
     """A family of distributions: names of its arguments, how it is drawn, its quantiles, whether as a factor of the
     number itself."""
@@ -143,7 +142,7 @@ KINDS: Mapping[str, DistributionFamily] = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Distribution:
     """Where a number is drawn from.
 
@@ -178,7 +177,7 @@ class Distribution:
         return len(flaws.found) == before
 
 
-@dataclass(frozen=True)
+@frozen
 class Draw:
     """Numbers that share one random value a run.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from robodyn.analysis.linear.loop_table import closed_signals
 from robodyn.analysis.linear.margins import Margins, find_margins
 from robodyn.analysis.linear.sampling import SampledModel, sampled_lineariser
 from robodyn.analysis.sensitivity.variation import Variation
-from robodyn.base import Array, FlawList, UnitError, find_unmatched, fits, nearest, refuse
+from robodyn.base import Array, FlawList, UnitError, find_unmatched, fits, frozen, nearest, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.simulation import simulate
 from robodyn.computation.simulation.many import Measure, find_measures, split_starts
@@ -42,7 +42,7 @@ FAR = 60.0
 """Gain margins [dB] beyond which they all count as this much, so that they are numbers."""
 
 
-@dataclass(frozen=True)
+@frozen
 class TuningLimit:
     """One side of a number that a tuning keeps.
 
@@ -155,7 +155,7 @@ STEP = 1e-5
 """Change of a scaled gain for differences."""
 
 
-@dataclass(frozen=True)
+@frozen
 class MarginLimits:
     """Margins of loops as functions of the scaled gains z.
 

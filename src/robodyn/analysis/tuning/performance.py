@@ -17,7 +17,7 @@ from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.variation import Distribution, Factors
-from robodyn.base import Array, FlawList, ModelError
+from robodyn.base import Array, FlawList, ModelError, frozen
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Run
 from robodyn.computation.simulation.many import Measure
@@ -30,7 +30,7 @@ RUNS = 8
 """Draws where their number is not given."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Cases:
     """The system of a scenario with the numbers that differ from case to case as inputs of its native code."""
 

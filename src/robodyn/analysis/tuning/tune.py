@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from robodyn.analysis.fitting.search_space import Bounds, Scale, make_scales, sp
 from robodyn.analysis.linear.margins import find_gains
 from robodyn.analysis.sensitivity.variation import prepare_variation
 from robodyn.analysis.sweeps.variation import Distribution, Factors, find_numbers, match_numbers
-from robodyn.base import Array, Flaw, FlawList, ModelError, refuse, report_progress
+from robodyn.base import Array, Flaw, FlawList, ModelError, frozen, refuse, report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
 from robodyn.computation.simulation.many import Measure, find_measures
@@ -27,7 +27,7 @@ from .performance import WINDOWS, Performance, count_windows, make_cases, name_g
 # Tuning, as a result: gains before and after, what is left to each limit, and what each limit costs.
 
 
-@dataclass(frozen=True)
+@frozen
 class TunedGain:
     """One gain: before, after, its bounds, and how the objective changes with one percent more of it, all else kept."""
 
@@ -41,7 +41,7 @@ class TunedGain:
     per_percent: float
 
 
-@dataclass(frozen=True)
+@frozen
 class KeptLimit:
     """One limit: its bound, and what it limits before and after, in the worst case and place.
 
@@ -61,7 +61,7 @@ class KeptLimit:
     price: float
 
 
-@dataclass(frozen=True)
+@frozen
 class TunedCase:
     """The objective in one case, whose numbers differ by `changes`."""
 
@@ -70,7 +70,7 @@ class TunedCase:
     after: float
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Tuning:
     """The best gains found.
 
@@ -135,7 +135,7 @@ STARTS, MOST_STEPS, SETTLED, MOST_SCALE = 8, 60, 1e-4, 300.0
 RowFunction = Callable[[Array], Array]
 
 
-@dataclass(frozen=True)
+@frozen
 class TuningProblem:
     """Objective and limits as functions of z.
 
@@ -421,7 +421,7 @@ OVER = ("worst", "mean")
 PLACES = ("start", "equilibrium")
 
 
-@dataclass(frozen=True)
+@frozen
 class TuneProgress:
     """How far a tuning is: evaluations of all cases, the given gains' objective, and the best that keeps all limits."""
 

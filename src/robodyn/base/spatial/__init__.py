@@ -15,8 +15,9 @@ import numpy as np
 from robodyn.base import Array
 from robodyn.base import symbolic as sym
 from robodyn.base.lazy import ca
-from robodyn.base.records import dataclass
 from robodyn.base.symbolic import is_expression
+
+from ..records import frozen
 
 __all__ = [
     "Inertia", "Moments", "Pose", "Quaternion", "about_axis", "as_vector", "build_matrix", "build_symmetric",
@@ -273,7 +274,7 @@ def clean_rotation(R: Matrix) -> Matrix:
 # Pose: where is frame B, seen from frame A?
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Pose:
     """Rotation R_AB and position p_AB [m, axes of A] of a frame B in a frame A."""
 
@@ -327,7 +328,7 @@ class Pose:
 #     tensor about the origin = trace(second) 1 - second
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Moments:
     """Mass [kg], first moment [kg m], second moment matrix [kg m^2] about a frame's origin, in its axes."""
 
@@ -364,7 +365,7 @@ class Moments:
         return Moments(self.mass, first, second)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Inertia:
     """Mass [kg], centre of mass [m] and inertia tensor about it [kg m^2] of a body, in the body's axes."""
 

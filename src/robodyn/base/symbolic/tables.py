@@ -29,7 +29,8 @@ import numpy as np
 
 from robodyn.base import Array
 from robodyn.base.lazy import ca
-from robodyn.base.records import dataclass
+
+from ..records import frozen
 
 LOCATE = "locate"
 GATHER = "gather"
@@ -45,7 +46,7 @@ def node_operation() -> int:
     return int(ca.OP_PRINTME)
 
 
-@dataclass(frozen=True)
+@frozen
 class LookupTable:
     """A constant array in the registry, for LOCATE or GATHER; one number for SEEK (width) or ROW (column)."""
 

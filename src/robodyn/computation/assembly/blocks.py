@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import casadi as ca
 
-from robodyn.base import FlawList, nearest
+from robodyn.base import FlawList, frozen, nearest
 from robodyn.base.symbolic import absolute, changed_entries, logical_and, logical_or, maximum, where
 from robodyn.description.laws import LawInfo, arguments_of
 from robodyn.description.laws.recorded import RecordedReference
@@ -52,7 +52,7 @@ from .units import BlockUnits, unit_of_output, units_of
 # Blocks before they are traced: which states and memory has one, and what is its law called with?
 
 
-@dataclass(frozen=True)
+@frozen
 class BoundBlock:
     """A block, what its law is called with, and its states and memory.
 

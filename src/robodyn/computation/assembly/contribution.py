@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from robodyn.base import FlawList
+from robodyn.base import FlawList, frozen
 from robodyn.description.model import Block, Scenario
 from robodyn.description.model.fields import EMPTY
 
@@ -86,7 +86,7 @@ def find_base_period(scenario: Scenario, flaws: FlawList) -> Fraction | None:
 # Contributions of all parts, and what these are traced with.
 
 
-@dataclass(frozen=True)
+@frozen
 class Context:
     """What all parts are traced with: the scenario, its numbers as values or symbols, the symbol of time.
 
@@ -107,7 +107,7 @@ class Context:
         return size_machine(self.scenario)
 
 
-@dataclass(frozen=True)
+@frozen
 class StickElement:
     """Friction that sticks: where it is, and its forces when it slides forth, slides back, or is left out.
 
@@ -133,7 +133,7 @@ class StickElement:
         return self.limits[0] + self.limits[1]
 
 
-@dataclass(frozen=True)
+@frozen
 class Contribution:
     """What a part adds to a system.
 

@@ -7,14 +7,13 @@ from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base import ca
-from robodyn.base.records import dataclass
+from robodyn.base import ca, frozen
 
 if TYPE_CHECKING:
     from robodyn.description.model import Block, Interface
 
 
-@dataclass(frozen=True)
+@frozen
 class StateInfo:
     """A continuous state: its name, unit, start value and nominal magnitude, and whether it has limits."""
 
@@ -25,7 +24,7 @@ class StateInfo:
     limited: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class MemoryInfo:
     """A discrete state: its name, unit and start value; hidden ones are not signals, others only the outside writes."""
 
@@ -36,7 +35,7 @@ class MemoryInfo:
     outside: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class PythonCall:
     """A law or action called in Python: argument names in the order of the `inputs` column, and its targets.
 
@@ -52,7 +51,7 @@ class PythonCall:
     targets: Mapping[str, str]
 
 
-@dataclass(frozen=True)
+@frozen
 class SampledTask:
     """A sampled piece of work: due at ticks `offset + k period` of the base period.
 
@@ -67,7 +66,7 @@ class SampledTask:
     call: PythonCall | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class LateRead:
     """A sampled block that reads what another left at a tick before, though both are due at the same ticks.
 
@@ -100,7 +99,7 @@ class Ending(Enum):
     JAMMED = "no forces keep the bodies of a rigid contact apart"
 
 
-@dataclass(frozen=True)
+@frozen
 class Guard:
     """An event's guard and what it does.
 
@@ -131,7 +130,7 @@ class Guard:
         return self.ending is not None
 
 
-@dataclass(frozen=True)
+@frozen
 class ProblemInfo:
     """A complementarity problem: its rows, the joints they depend on, and the first memory of its modes, one a row."""
 
@@ -141,7 +140,7 @@ class ProblemInfo:
     modes: str
 
 
-@dataclass(frozen=True)
+@frozen
 class DelayInfo:
     """A delayed signal: how long, its value before (None: the signal's own start value), and its nominal magnitude."""
 
@@ -156,7 +155,7 @@ class DelayInfo:
         return self.name.removesuffix(".output")
 
 
-@dataclass(frozen=True)
+@frozen
 class BreakRule:
     """When the reference of a block jumps; parameters: names of the numbers that its law takes for that."""
 
@@ -179,7 +178,7 @@ class BreakRule:
         return breaks(numbers) if breaks else ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Port:
     """An interface in symbols.
 
@@ -222,7 +221,7 @@ class Invariant(Enum):
     WITHIN = "a joint passes a limit, which a correct run may do"
 
 
-@dataclass(frozen=True)
+@frozen
 class Watched:
     """What a run watches at every row, without recording it, to see whether an invariant holds.
 

@@ -8,10 +8,11 @@ Symbols: w velocity of the interface in its rows, A its Jacobian, f the force of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import casadi as ca
 
+from robodyn.base import frozen
 from robodyn.base.symbolic import to_column
 from robodyn.computation.dynamics import geometric_jacobian, point_drift
 from robodyn.description.model import Interface
@@ -32,7 +33,7 @@ from .network import SignalInfo
 from .tracing import Bindings, placeholder
 
 
-@dataclass(frozen=True)
+@frozen
 class FarSide:
     """Motion of the far side: position (1 or 3,), rotation (3, 3) or None, velocity (k,)."""
 

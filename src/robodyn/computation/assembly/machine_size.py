@@ -11,15 +11,14 @@ import re
 from fractions import Fraction
 from functools import cache
 
-from robodyn.base import known_unit
-from robodyn.base.records import dataclass
+from robodyn.base import frozen, known_unit
 from robodyn.description.model import FlexibleBody, Scenario
 
 MECHANICAL = {"m", "N", "J", "W", "kg", "s", "rad", "Hz"}
 """Units whose sizes follow those of a machine; pressures, currents and temperatures do not."""
 
 
-@dataclass(frozen=True)
+@frozen
 class MachineSize:
     """The largest length of a machine [m] and its mass [kg], each 1 at most, and 1 where there is none."""
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.base.symbolic import absolute
 from robodyn.computation.dynamics import (
     Tree,
@@ -190,7 +190,7 @@ def _pivots(M: Array) -> Array:
 EVENTS: Mapping[type, Callable[..., Contribution]] = {Sticking: trace_stick_events, Contacts: trace_contact_events}
 
 
-@dataclass(frozen=True)
+@frozen
 class Dynamics:
     """How a mechanism moves.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.base.spatial import Pose, Quaternion
 from robodyn.base.symbolic import cos, is_symbolic, minimum, sqrt, stack, to_column
 from robodyn.base.symbolic.tables import spell_out
@@ -151,7 +151,7 @@ def guard_ranges(motion: Motion) -> Contribution:
 # Kinematics: what are a mechanism's states, and where are its points and coordinates, as expressions of them?
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Motion:
     """Symbols q, v of a mechanism and the kinematic expressions made from them.
 
@@ -446,7 +446,7 @@ def _define_efforts(motion: Motion, contributions: Contribution, joints: list[Jo
 # M(t) a + c(t, q, v) = forces on joints and combinations, with coordinates and points linear in q and v as well
 
 
-@dataclass(frozen=True)
+@frozen
 class LinearMechanics:
     """What stands in for the mechanism's own mechanics.
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import FlawList, nearest
+from robodyn.base import FlawList, frozen, nearest
 from robodyn.base import SignalInfo as SignalInfo
 from robodyn.base.symbolic import to_column
 from robodyn.base.symbolic.tables import substitute
@@ -18,7 +17,7 @@ Bindings = dict[str, Binding]
 """Placeholder's name -> the placeholder, the signal it stands for, and the path for messages."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Definition:
     """Signals defined together by expressions in global symbols and in placeholders for other signals.
 
@@ -31,7 +30,7 @@ class Definition:
     bindings: Bindings
 
 
-@dataclass(frozen=True)
+@frozen
 class Deferred:
     """An expression that waits for its placeholders to be resolved."""
 
@@ -39,7 +38,7 @@ class Deferred:
     bindings: Bindings
 
 
-@dataclass(frozen=True)
+@frozen
 class Visit:
     """A definition being resolved: the signals it needs, and which of them have not been looked at yet."""
 
@@ -52,7 +51,7 @@ class Visit:
 Needs = dict[int, list[Binding]]
 
 
-@dataclass(frozen=True)
+@frozen
 class Network:
     """All signals of a system: what each means, and what it is made of.
 
@@ -127,7 +126,7 @@ class Network:
         trail.append(Visit(name, definition, signals, iter(signals)))
 
 
-@dataclass(frozen=True)
+@frozen
 class Resolved:
     """Signals as expressions in global symbols."""
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from robodyn.base import Array, FlawList, SignalInfo, ca, nearest, refuse_unknown
-from robodyn.base.records import dataclass
+from robodyn.base import Array, FlawList, SignalInfo, ca, frozen, nearest, refuse_unknown
 from robodyn.base.symbolic import changed_entries, to_column
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.description.model import Number, Scenario
@@ -65,7 +64,7 @@ def _empty() -> ca.SX:
     return ca.SX(0, 1)
 
 
-@dataclass(frozen=True)
+@frozen
 class Expressions:
     """The output column of every function of a system, in its symbols; empty where there is nothing of a kind.
 
@@ -130,7 +129,7 @@ class Expressions:
 # Parts of a hybrid system: what describes the motion of its mechanism, and what interrupts the motion in time?
 
 
-@dataclass(frozen=True)
+@frozen
 class Terms:
     """Mechanics that stand in for those of the mechanism itself: see `motion.LinearMechanics`."""
 
@@ -138,7 +137,7 @@ class Terms:
     bias: ca.SX
 
 
-@dataclass(frozen=True)
+@frozen
 class EquationsOfMotion:
     """The equations of motion of a system's mechanism; empty where it has none.
 
@@ -168,7 +167,7 @@ class EquationsOfMotion:
     momenta: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Discrete:
     """What interrupts the continuous motion: ticks, events, jumps of references, and what is found at the start.
 
@@ -224,7 +223,7 @@ PLAIN = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class System:
     """A scenario assembled into one hybrid system of equations; it holds no state.
 

@@ -8,14 +8,13 @@ import sysconfig
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from inspect import isroutine
 from pathlib import Path
 from typing import Any
 
 import casadi as ca
 
-from robodyn.base import Flaw, FlawList
+from robodyn.base import Flaw, FlawList, frozen
 from robodyn.base.symbolic import is_symbolic, to_column
 from robodyn.base.symbolic.operators import speed_up_operators
 from robodyn.description.laws import arguments_of
@@ -35,7 +34,7 @@ FRICTION_FACTOR = ca.SX.sym(f"@{FRICTION}")
 REMEDY = "laws use robodyn.symbolic (where, minimum, ...) instead of if, max, math; or sample it with native = false"
 
 
-@dataclass(frozen=True)
+@frozen
 class LawTrace:
     """The named results of a law in terms of global symbols and placeholders for its input signals."""
 

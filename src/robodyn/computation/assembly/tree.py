@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.base import frozen
 from robodyn.base.spatial import Inertia, Pose, build_matrix
 from robodyn.base.symbolic import is_symbolic, stack
 from robodyn.computation.dynamics import GROUND as GROUND_LINK
@@ -19,7 +20,7 @@ from robodyn.description.model.numbers import XYZ
 from .values import Values
 
 
-@dataclass(frozen=True)
+@frozen
 class BodyPlacement:
     """Where a body is: the link it belongs to (-1 the ground) and its pose in that link's frame."""
 
@@ -27,7 +28,7 @@ class BodyPlacement:
     pose: Pose
 
 
-@dataclass(frozen=True)
+@frozen
 class Mechanics:
     """The tree of a mechanism and where its bodies, and the nodes of its flexible bodies, are in it."""
 

@@ -6,9 +6,9 @@ Placeholders in a law's units: {x} the coordinate's unit (rad or m), {F} its for
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from robodyn.base import fill_unit, same_quantity
+from robodyn.base import fill_unit, frozen, same_quantity
 from robodyn.description.model import Block, Number, Scenario
 from robodyn.description.model.interface import UNITS as ROW_UNITS
 
@@ -21,7 +21,7 @@ TURNING = {along: about for along, about in ROW_UNITS.values() if along}
 """Units of an interface's numbers, where it is on something that rotates."""
 
 
-@dataclass(frozen=True)
+@frozen
 class BlockUnits:
     """What the placeholders stand for in one block."""
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 
-from robodyn.base import fits
+from robodyn.base import fits, frozen
 from robodyn.description.model import Block, Number, Scenario
 from robodyn.description.model.block import JointBlock
 
 
-@dataclass(frozen=True)
+@frozen
 class Values:
     """Every named number of a scenario: a symbol where tunable, the plain value otherwise."""
 

@@ -30,11 +30,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.computation.results import Certificate, Check, Run
 
 from .connection import InterfacePair, Side
@@ -47,7 +46,7 @@ Signals = list[tuple[str, str]]
 """Unit and output."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class InterfacePlaces:
     """Positions (n, 1 or 3), and rotations (n, 3, 3) where these are coupled."""
 
@@ -55,7 +54,7 @@ class InterfacePlaces:
     rotation: Array | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class EnergyBalance:
     """Energies at a connection.
 
@@ -172,7 +171,7 @@ LARGE = 0.5
 """Jumps from one exchange to the next that count as large, as part of how far a signal is from its mean there."""
 
 
-@dataclass(frozen=True)
+@frozen
 class StartGap:
     """How far two joined sides are apart in the files, before anything moved them together.
 

@@ -17,10 +17,9 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
-from robodyn.base import FlawList, nearest
+from robodyn.base import FlawList, frozen, nearest
 from robodyn.description.model import Description, Interface
 from robodyn.description.model.fields import choice, flag, quantity, reference, whole_number
 
@@ -72,7 +71,7 @@ class SignalConnection(Description):
     gain: float = quantity(default=1.0, doc="by which it is multiplied")
 
 
-@dataclass(frozen=True)
+@frozen
 class Channel:
     """Signals of one unit that feed inputs of another together.
 
@@ -91,7 +90,7 @@ class Channel:
     mean: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Side:
     """One end of a connection."""
 
@@ -109,7 +108,7 @@ class Side:
         return expected_outputs(self.interface)
 
 
-@dataclass(frozen=True)
+@frozen
 class InterfacePair:
     """A connection made ready: its two sides, the channels and the directions in which reduced models go.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from robodyn.base import FlawList, ModelError, refuse
+from robodyn.base import FlawList, ModelError, frozen, refuse
 from robodyn.computation.results import compare_solutions
 from robodyn.computation.simulation.simulator import other_solver
 from robodyn.description.catalog import find_scenario
@@ -54,7 +54,7 @@ Reader = Callable[[str, TomlTable, Path, float | None], Part | None]
 """Reads a subsystem of a name from its table, with the folder of the file and the duration of the whole [s]."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Subsystem:
     """A scenario of a co-simulation, with further inputs and the length for its condition numbers [m]."""
 
@@ -79,7 +79,7 @@ class Subsystem:
         return ScenarioUnit(self.scenario, name=self.name, inputs=self.inputs, length=self.length)
 
 
-@dataclass(frozen=True)
+@frozen
 class CosimulationFile:
     """What a file says."""
 

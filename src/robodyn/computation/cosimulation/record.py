@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
-from robodyn.base import Array, Displayed, later
+from robodyn.base import Array, Displayed, frozen, later
 from robodyn.computation.results import Certificate, EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics, save
 from robodyn.computation.simulation.certificate import judge
 
@@ -141,7 +141,7 @@ class UnitRecord:
 # Co-simulation run, as a result: a run of each unit, a record of the coupling, and how it ended.
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class CosimulationRun(Displayed):
     """What happened.
 

@@ -7,12 +7,12 @@ A user's unit may raise anything: what it raises is reported with its name and e
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.base.signals import Kind
 from robodyn.computation.results import Outcome, OutcomeKind, Run
 from robodyn.description.model import Interface, Scenario
@@ -26,7 +26,7 @@ class UnitRefusal(ValueError):
     """What a unit raises that cannot take what it is given; its sentence ends the run."""
 
 
-@dataclass(frozen=True)
+@frozen
 class UnitEvent:
     """What happened in a unit.
 
@@ -71,7 +71,7 @@ class Unit(Protocol):
         """Go from `time` to `time + step` [s]; an outcome where that could not be done."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class InterfaceMotion:
     """Motion of an interface of k rows in world axes.
 
@@ -84,7 +84,7 @@ class InterfaceMotion:
     rotation: Array | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ReducedModel:
     """What a subsystem is at its interface: `M_eff w' + z = lambda_i + lambda~`.
 
@@ -142,7 +142,7 @@ def condition_of(mobility: Array, length: float) -> float:
     return values[-1] / values[0] if values[0] > rounding else float("inf")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Abilities:
     """What a unit may be and do further, each with what stands for units that say nothing of it.
 

@@ -12,10 +12,10 @@ all it carries free to move:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn.base import frozen
 from robodyn.base import symbolic as sym
 from robodyn.base.spatial import (
     Matrix,
@@ -35,7 +35,7 @@ from .solve import LdlFactors, ldl, solve_ldl
 from .tree import GROUND, Tree
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ArticulatedBody:
     """An articulated body's inertia blocks A, B, C."""
 
@@ -47,7 +47,7 @@ class ArticulatedBody:
         return ArticulatedBody(self.A + other.A, self.B + other.B, self.C + other.C)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ArticulatedJoint:
     """What a joint knows of the body it carries.
 
@@ -62,7 +62,7 @@ class ArticulatedJoint:
     gains: tuple[tuple[Vector, Vector], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Articulation:
     """The articulated inertias of a tree at a position: what is needed to solve M(q) a = b for any b."""
 

@@ -19,11 +19,10 @@ A node is a place of such a link that carries others: a joint whose rates are th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.base import symbolic as sym
 from robodyn.base.spatial import Matrix, Moments, Pose, Quaternion, Scalar, Vector, build_matrix, cross, dot
 
@@ -33,7 +32,7 @@ Load = tuple[Vector, Vector]
 """Force, and torque about the link's origin, in link axes."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Elasticity:
     """What the deformation of a link changes in its inertia; derivatives at eta = 0, n modes.
 
@@ -115,7 +114,7 @@ class Elasticity:
         return (force, torque), on_modes
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Node:
     """A place of a link that deforms.
 

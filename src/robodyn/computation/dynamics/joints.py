@@ -18,11 +18,10 @@ integrator makes of it changes no result. The rate returns it to 1 all the same,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.base.spatial import Pose, Quaternion, Scalar, Vector, about_axis, from_quaternion, quaternion_about
 from robodyn.base.symbolic import sqrt
 
@@ -32,7 +31,7 @@ RETURN_RATE = 10.0
 """Rate [1/s] at which the length of a quaternion returns to 1."""
 
 
-@dataclass(frozen=True)
+@frozen
 class JointKind:
     """Sizes of a joint's q and v, and the functions of axis, pitch, q and v that define its motion."""
 

@@ -12,10 +12,10 @@ as an acceleration -g of the ground. Symbols, for one link:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn.base import frozen
 from robodyn.base import symbolic as sym
 from robodyn.base.spatial import Matrix, Moments, Pose, Scalar, Vector, build_matrix, cross, dot
 
@@ -37,7 +37,7 @@ Frames = tuple[Sequence[Pose], Columns]
 """Pose of each link in its parent, and the rates that move it there."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LinkMotion:
     """Rates and accelerations of one link, in its own axes."""
 

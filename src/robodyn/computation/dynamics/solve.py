@@ -9,15 +9,15 @@ of L is then zero whenever that of M is: no fill-in. Featherstone, Rigid Body Dy
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn.base import frozen
 from robodyn.base import symbolic as sym
 from robodyn.base.spatial import Matrix, Scalar, Vector
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LdlFactors:
     """M = L^T D L: the nonzeros of L below its diagonal as {column: entry} for each row, and 1 / D."""
 

@@ -6,12 +6,13 @@ A tree is a description without state; the mechanics in this package are functio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
 
+from robodyn.base import frozen
 from robodyn.base import symbolic as sym
 from robodyn.base.spatial import Inertia, Moments, Pose, Scalar, Vector, as_vector
 
@@ -22,7 +23,7 @@ GROUND = -1
 """Index of the parent of links that hang on the ground."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Link:
     """One moving link with the joint that carries it.
 
@@ -70,7 +71,7 @@ class Link:
         return self.elasticity.n if self.elasticity else 0
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Tree:
     """Links, each after its parent, in a gravity field [m/s^2, world axes, (3,)].
 

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from robodyn.base import Array
-from robodyn.base.records import dataclass
+from robodyn.base import Array, frozen
 
 from .binding import (
     EngineRun,
@@ -127,7 +126,7 @@ def integrate(
     return integration.complete()
 
 
-@dataclass(frozen=True)
+@frozen
 class Setup:
     """What runs of one problem share, in the engine's own structures: checked and filled in once.
 

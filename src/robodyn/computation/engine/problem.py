@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from robodyn.base import Array
-from robodyn.base.records import dataclass
+from robodyn.base import Array, frozen
 
 from .binding import fields_of
 
@@ -157,7 +156,7 @@ def check_problem(problem: EngineProblem) -> None:
         _require(there, f"{name}: must be given when {size} > 0")
 
 
-@dataclass(frozen=True)
+@frozen
 class EngineRecording:
     """Which instants are kept.
 

@@ -4,13 +4,12 @@ where that has been done before."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from itertools import accumulate
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array, report_progress
+from robodyn.base import Array, frozen, report_progress
 
 from .conditions import DRIFTS, Conditions, find_conditions
 from .derivatives import Sweep
@@ -44,7 +43,7 @@ SELDOM = (DRIFTS,)
 """What is called where bounds alone do not decide: compiled fast."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Options:
     """How functions are compiled, for one robot a call or for several.
 
@@ -267,7 +266,7 @@ def _sizes(program: Program, swept: bool) -> Sizes:
 Inputs = list[ca.SX]
 
 
-@dataclass(frozen=True)
+@frozen
 class Family:
     """Functions of the same symbols as one.
 

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from robodyn.base import frozen
 from robodyn.base.symbolic import tables
 
 from .program import Builder, Node, Program, Term, find_dependence, operands
@@ -348,7 +348,7 @@ _SLOPES: dict[str, Callable[..., tuple[Term | float, ...]]] = {
 # --------------------------------------------------------------------------------------------------------------- bounds
 
 
-@dataclass(frozen=True)
+@frozen
 class _Ball:
     """Bounds of a number by nodes: its middle and its radius, None where it is known exactly.
 
@@ -362,7 +362,7 @@ class _Ball:
     finite: bool = True
 
 
-@dataclass(frozen=True)
+@frozen
 class _Truth:
     """Whether a condition may hold, and whether it may fail, as nodes."""
 
@@ -370,7 +370,7 @@ class _Truth:
     may_fail: Term
 
 
-@dataclass(frozen=True)
+@frozen
 class _Index:
     """The first and the last row of a table that a place may be in."""
 

@@ -9,9 +9,10 @@ the slopes along one direction, and a loop calls it for each unit vector.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import casadi as ca
+
+from robodyn.base import frozen
 
 from .program import Program, operands
 
@@ -51,7 +52,7 @@ FEW_CALLS = 10_000
 """The same where it is called some dozen times, as Newton's method does: compiling it takes longest."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Sweep:
     """A matrix J, column by column.
 

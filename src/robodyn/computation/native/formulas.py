@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from robodyn.base import frozen
 
 from .program import Node, Program, operands
 
@@ -50,7 +51,7 @@ class Form(NamedTuple):
         return self.template.count(f"{{{k}}}")
 
 
-@dataclass(frozen=True)
+@frozen
 class Notation:
     """A form for every operation it can write, and how truths become numbers and numbers truths.
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.computation.native import cache
 
 from .machine import MachineCode, circumstances, compile_objects
@@ -246,7 +246,7 @@ def row_loop(count: int) -> Callable[..., None]:
 Sizes = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-@dataclass(frozen=True)
+@frozen
 class ModuleFacts:
     """What those who call kernels must know of them.
 
@@ -269,7 +269,7 @@ class ModuleFacts:
     entries: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Code(ModuleFacts):
     """Object files of kernels k0, k1, ...
 
@@ -338,7 +338,7 @@ class Origin(NamedTuple):
     row_input: int
 
 
-@dataclass(frozen=True)
+@frozen
 class KernelModule(ModuleFacts):
     """Kernels compiled together, which share one prelude.
 
@@ -376,7 +376,7 @@ class KernelModule(ModuleFacts):
         return parameters if self._prelude is None else np.hstack([parameters, *self._prelude.call_rows(parameters)])
 
 
-@dataclass(frozen=True)
+@frozen
 class LaneModule:
     """Machine addresses of functions of several lanes, valid as long as this object lives."""
 

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 from typing import Any
 
-from robodyn.base.records import dataclass
+from robodyn.base import frozen
 
 Node = tuple[Any, ...]
 
@@ -51,7 +51,7 @@ _OTHERS = _LABELLED | _LEAVES
 COMMUTATIVE = frozenset(["add", "mul", "eq", "ne", "and", "or", "hypot"])
 
 
-@dataclass(frozen=True)
+@frozen
 class Program:
     """A straight-line computation.
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from robodyn.base import find_unmatched, fits, nearest, refuse
+from robodyn.base import find_unmatched, fits, frozen, nearest, refuse
 from robodyn.computation.assembly import assemble
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import compile_system, simulate
@@ -24,7 +23,7 @@ BOUNDS = (2e-6, 10e-6)
 """Differences [m] that the published comparison of the two ways counts."""
 
 
-@dataclass(frozen=True)
+@frozen
 class WayDifference:
     """The difference of one signal between two runs, over the instants of the first.
 
@@ -41,7 +40,7 @@ class WayDifference:
     shares: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class WayComparison:
     """A scenario simulated in both ways.
 
@@ -128,7 +127,7 @@ def compare_ways(
     return WayComparison(nonlinear, perturbed, differences, *least)
 
 
-@dataclass(frozen=True)
+@frozen
 class Convergence:
     """Largest difference from the non-linear motion for several numbers of points, in the signals' unit."""
 

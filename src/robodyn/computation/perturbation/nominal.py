@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array, FlawList, refuse, report_progress
+from robodyn.base import Array, FlawList, frozen, refuse, report_progress
 from robodyn.base.symbolic import to_column
 from robodyn.computation.assembly.system import System
 from robodyn.computation.dynamics import bias, inverse_dynamics
@@ -26,7 +26,7 @@ from robodyn.description.model.numbers import XYZ
 # is kept in full: friction, drives, controllers, springs on joints and on combinations of joints.
 
 
-@dataclass(frozen=True)
+@frozen
 class LinearisationScope:
     """A system that has a nominal motion.
 
@@ -129,7 +129,7 @@ PARAMETERS = 4
 """Number of the input that holds the parameters, after t, q, v, a."""
 
 
-@dataclass(frozen=True)
+@frozen
 class LinearisedEquations:
     """Functions of (t, q, v, a, p) along a nominal motion, and where their results have entries at all.
 
@@ -304,7 +304,7 @@ POINTS = 400
 """Pieces that the duration is divided into."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Nominal:
     """A nominal motion at the ends of its pieces (R rows), and the linear equations of small deviations from it.
 

@@ -12,13 +12,12 @@ reference has to be read: only deviations from it feel the straight lines. Outpu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.base.symbolic import to_column
 from robodyn.base.symbolic.tables import row, seek
 from robodyn.computation.assembly.motion import LinearMechanics
@@ -33,7 +32,7 @@ STIFFNESS = ("stiffness_structural", "stiffness_geometric", "stiffness_dynamic")
 Places = tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class RowLayout:
     """Which entries of the equations stand in a row: those that are not zero anywhere.
 
@@ -91,7 +90,7 @@ def _places(matrix: ca.SX) -> Places:
     return tuple(zip(*sparse.sparsity().get_triplet(), strict=True)) if sparse.nnz() else ()
 
 
-@dataclass(frozen=True)
+@frozen
 class RowReader:
     """The row at a time, as expressions."""
 
@@ -176,7 +175,7 @@ def fill_rows(layout: RowLayout, nominal: Nominal) -> Array:
     return pack_rows(rows)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Pieces:
     """The pieces of a nominal motion: the rows where they begin, and their lengths [s]."""
 

@@ -4,15 +4,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from robodyn.base import Array, Displayed
-from robodyn.base.records import dataclass
+from robodyn.base import Array, Displayed, frozen
 
 from .errors import SAME_INSTANT, distance_to
 from .run import Run
 from .signal import Signal
 
 
-@dataclass(frozen=True)
+@frozen
 class Difference:
     """How far one signal of two runs lies apart.
 
@@ -36,7 +35,7 @@ class Difference:
         return self.max_abs / self.scale if self.scale != 0 else self.max_abs
 
 
-@dataclass(frozen=True)
+@frozen
 class Comparison(Displayed):
     """The differences of all common signals over the common time span, and the names only one run has."""
 

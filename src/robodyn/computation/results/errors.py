@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.base import Array
-from robodyn.base.records import dataclass
+from robodyn.base import Array, frozen
 
 if TYPE_CHECKING:
     from .run import Run
@@ -22,7 +21,7 @@ LOST, EARLY, GROWN = 0.01, 0.05, 1e3
 from there that only an unstable motion has. All three are this project's own choice."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ErrorBar:
     """How far one signal may be off.
 
@@ -35,7 +34,7 @@ class ErrorBar:
     time: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Errors:
     """What a second solution says of a run.
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
-from robodyn.base import Displayed, later
-from robodyn.base.records import dataclass
+from robodyn.base import Displayed, frozen, later
 
 
 class OutcomeKind(Enum):
@@ -42,7 +41,7 @@ _CUT_SHORT = frozenset(
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Outcome:
     """How and when a run ended, with one sentence for its reader.
 
@@ -92,7 +91,7 @@ class Outcome:
 # Certificate: did the run keep what must hold in any right run? A table of checks, each with value and limit.
 
 
-@dataclass(frozen=True)
+@frozen
 class Check:
     """One thing that a run checked of itself.
 
@@ -135,7 +134,7 @@ class Check:
         return f"{failed}, allowed is {self.limit:.3g}: {self.remedy}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Certificate(Displayed):
     """The checks of a run, and why others could not be made.
 
@@ -198,7 +197,7 @@ def _worst(checks: Iterable[Check]) -> Check:
 # Passed limits: which limits of joints did a motion pass, when first, and how far at its worst?
 
 
-@dataclass(frozen=True)
+@frozen
 class PassedLimit:
     """A limit of a joint that a run passed.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.records import dataclass
+from robodyn.base import frozen
 
 Plain = dict[str, Any]
 
@@ -18,7 +18,7 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-@dataclass(frozen=True)
+@frozen
 class Provenance:
     """All that is needed to know, and to repeat, how a run was made.
 
@@ -84,7 +84,7 @@ def _from_numpy(value: Any) -> Any:
 # Statistics of a run: what did it cost, and how well did it keep its energy balance?
 
 
-@dataclass(frozen=True)
+@frozen
 class Statistics:
     """Counts and costs of one run.
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base import Array, Displayed, find_unmatched, fits, later, near_names
+from robodyn.base import Array, Displayed, find_unmatched, fits, frozen, later, near_names
 from robodyn.base import SignalInfo as SignalInfo
-from robodyn.base.records import dataclass
 
 from .errors import Errors
 from .outcome import Certificate, Outcome, PassedLimit, join_certificates, join_limits
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     import xarray
 
 
-@dataclass(frozen=True)
+@frozen
 class EventRecord:
     """One event that happened.
 
@@ -41,7 +40,7 @@ class EventList(Displayed, tuple[EventRecord, ...]):
     """Events in the order in which they happened; notebooks show a table."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Run(Displayed):
     """The record of one simulation or measurement; `run["elbow.velocity"](0.731)` is a value at a time.
 

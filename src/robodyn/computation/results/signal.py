@@ -7,8 +7,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.base import Array, Displayed, later
-from robodyn.base.records import dataclass
+from robodyn.base import Array, Displayed, frozen, later
 
 Booleans = NDArray[np.bool_]
 Kind = Literal["continuous", "held"]
@@ -16,7 +15,7 @@ ROUNDING = 1e-15
 """Part of a time that sums and products of times lose, so that 3 * 0.1 s is the tick at 0.3 s."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Signal(Displayed):
     """A recorded quantity as a function of time: `signal(t)`.
 
@@ -184,7 +183,7 @@ def check_time(time: Array) -> None:
         raise ValueError(f"time must not decrease, row {row} has {time[row]!r} after {time[row - 1]!r}")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Probes:
     """Signals of the solution at a few times between rows.
 

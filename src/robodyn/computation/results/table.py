@@ -5,12 +5,11 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array, nearest
+from robodyn.base import Array, frozen, nearest
 
 DONE = ("finished", "stopped")
 """Outcomes of runs that are what was asked for."""
@@ -20,7 +19,7 @@ UNSTABLE = ("not_a_number", "overflow", "diverged")
 PERCENTILES = (5.0, 25.0, 50.0, 75.0, 95.0)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Curves:
     """Signals of all runs at common places.
 
@@ -47,7 +46,7 @@ class Curves:
         return band
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class RunTable:
     """A row a run.
 

@@ -18,14 +18,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from robodyn.base import Array, ModelError
+from robodyn.base import Array, ModelError, frozen
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import PythonCall
 from robodyn.computation.engine import BrokenRun, EngineRecording, Integration, Setup, Status, Trajectory, set_up
@@ -159,7 +159,7 @@ class RunInputs(NamedTuple):
     start: Start
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class BatchResult:
     """How a run of a batch ended, and the rows of its signals; far cheaper than a Run.
 

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.base import FlawList, bisect, number_units
-from robodyn.base.records import dataclass
+from robodyn.base import FlawList, bisect, frozen, number_units
 from robodyn.computation.assembly import SignalInfo, System
 from robodyn.computation.assembly.declarations import Invariant, Watched
 from robodyn.computation.assembly.machine_size import size_machine
@@ -36,7 +35,7 @@ LARGEST, LARGEST_AT, POSITIVE_AT = 3, 4, 5
 """Places of the largest value, its time, and when one was first positive, among the extremes."""
 
 
-@dataclass(frozen=True)
+@frozen
 class CheckKind:
     """How an invariant is reported and judged.
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base import Array, FlawList, ModelError, SignalInfo, refuse
-from robodyn.base.records import dataclass
+from robodyn.base import Array, FlawList, ModelError, SignalInfo, frozen, refuse
 from robodyn.computation.assembly.system import System
 from robodyn.computation.engine.problem import Derivatives
 from robodyn.computation.native.kernel import KernelModule, LaneModule
@@ -32,7 +31,7 @@ READABLE = ("equations", "description", "plain_numbers")
 """What is made of a system whatever the numbers in its table."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Tick:
     """Sampled work due at ticks `offset + k period` of the base period: a function, or a task in Python."""
 
@@ -41,7 +40,7 @@ class Tick:
     offset: int
 
 
-@dataclass(frozen=True)
+@frozen
 class CompiledSystem:
     """A system in native code, for one family of solvers and one choice of recorded signals.
 
@@ -202,7 +201,7 @@ class CompiledSystem:
         return replace(self.system.scenario.recording, signals=self.patterns)
 
 
-@dataclass(frozen=True)
+@frozen
 class Phases:
     """A sequence of scenarios that have been traced, or compiled too; in its order."""
 

@@ -16,7 +16,7 @@ drive the loops into their limits; and what is found is what the real quantisers
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 import casadi as ca
@@ -27,6 +27,7 @@ from robodyn.base import (
     Flaw,
     FlawList,
     ModelError,
+    frozen,
     refuse,
     refuse_unknown,
     report_progress,
@@ -69,7 +70,7 @@ RIGID = "an equilibrium on a rigid contact or end stop is not searched for"
 GIVE = "give start values: initialisation = 'given'"
 
 
-@dataclass(frozen=True)
+@frozen
 class Equilibrium:
     """A point at rest.
 
@@ -86,7 +87,7 @@ class Equilibrium:
     iterations: int
 
 
-@dataclass(frozen=True)
+@frozen
 class RestEquations:
     """The equations of rest of a system: unknowns z = [x, d, m as far as tasks change it].
 
@@ -115,7 +116,7 @@ class RestEquations:
     functions: Mapping[str, ca.Function | Sweep] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen
 class Balance:
     """The equations of rest in native code.
 

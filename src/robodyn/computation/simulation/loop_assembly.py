@@ -21,6 +21,7 @@ from robodyn.base import (
     Flaw,
     FlawList,
     ModelError,
+    frozen,
     limit_step,
     refuse,
     refuse_unknown,
@@ -43,7 +44,7 @@ SAME = 1e-4
 """Largest difference of joint positions [rad, or lengths of the machine] of two assemblies that are the same."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Assembled:
     """States at which the constraints are met, or as nearly as can be.
 

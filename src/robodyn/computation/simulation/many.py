@@ -7,13 +7,12 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, TypeVar
 
 import numpy as np
 
-from robodyn.base import Array, Flaw, FlawList, ModelError, WaitingLine, find_unmatched, fits, nearest, refuse
+from robodyn.base import Array, Flaw, FlawList, ModelError, WaitingLine, find_unmatched, fits, frozen, nearest, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.engine.slices import MEASURES, take_measure
 from robodyn.computation.results.table import Curves, RunTable
@@ -41,7 +40,7 @@ ERRORS = ("deviation", "error")
 """Beginnings of the names of signals that are measured by default."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Measure:
     """A number of one signal: `peak:deviation.horizontal`."""
 
@@ -194,7 +193,7 @@ def _check_types(**arguments: tuple[Any, Any, str]) -> None:
         raise TypeError("; ".join(wrong))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RunColumns:
     """Values of what differs, (n_runs,) each: tunable parameters, and start values of states and sampled outputs."""
 

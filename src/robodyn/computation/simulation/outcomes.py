@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.computation.assembly.declarations import SETTLE, Guard
 from robodyn.computation.assembly.system import System
 from robodyn.computation.engine import Status, Trajectory
@@ -33,7 +32,7 @@ LAST_EVENTS = 100
 """How far back to look for the contact that settles without end."""
 
 
-@dataclass(frozen=True)
+@frozen
 class _End:
     """The end of a run: the sentence of each kind of outcome, with its probable cause and what can be done."""
 

@@ -16,12 +16,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base import Array, ca
+from robodyn.base import Array, ca, frozen
 from robodyn.base.symbolic import pick_entries, to_column
 from robodyn.computation.assembly.system import INPUTS, System
 from robodyn.computation.native.kernel import row_loop
@@ -77,7 +76,7 @@ NOT_LINEAR = "its mechanics are not linear"
 """Why runs that are not near a nominal motion have no propagators."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Propagation:
     """How a system is moved by propagators; plain values.
 
@@ -106,7 +105,7 @@ class Propagation:
         return not self.reason
 
 
-@dataclass(frozen=True)
+@frozen
 class PropagatedStep:
     """The functions of a step: of [t, working vector, d, m, p], and of [t, x, d, m, p] what propagators are made of."""
 
@@ -302,7 +301,7 @@ TAYLOR = 14
 """Terms of the exponential of a matrix of norm 1/2: the next is below 1e-17."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class MarchTables:
     """What the engine's structure `March` is filled with, see engine.h; reason: why there is nothing."""
 

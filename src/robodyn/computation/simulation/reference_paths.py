@@ -20,14 +20,13 @@ still. What a reference asks for, such as a step, is no misfit. One that was fou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array, bisect
+from robodyn.base import Array, bisect, frozen
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.control.model_dynamics import list_target
@@ -65,7 +64,7 @@ def decay(t: float, kp: Array, kd: Array, e: Array, rate: Array) -> Array:
     return ((first + second) / 2 * e + spread * (rate - s * e)).real
 
 
-@dataclass(frozen=True)
+@frozen
 class Following:
     """A machine that follows what is wanted.
 
@@ -236,7 +235,7 @@ def _knows_rates(motions: Mapping[str, list[dict[str, Array]]]) -> bool:
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class Place:
     """Where a machine is, and how far from singular.
 

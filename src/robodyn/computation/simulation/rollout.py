@@ -8,13 +8,12 @@ are those of the engine but for a few units in the last place.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array, FlawList, nearest
+from robodyn.base import Array, FlawList, frozen, nearest
 from robodyn.base.symbolic import tables
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.system import INPUTS
@@ -54,7 +53,7 @@ STEPS: Mapping[str, Step] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Rollout:
     """The rates of a system and one fixed step, for many robots at once.
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.base import Flaw, FlawList, ModelError, find_unmatched, fits, nearest, report_progress
-from robodyn.base.records import dataclass
+from robodyn.base import Flaw, FlawList, ModelError, find_unmatched, fits, frozen, nearest, report_progress
 from robodyn.base.symbolic import pick_entries
 from robodyn.computation.assembly import SignalInfo
 from robodyn.computation.assembly.declarations import SampledTask
@@ -199,7 +198,7 @@ def driven_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(name for name in DRIVEN if name in functions)
 
 
-@dataclass(frozen=True)
+@frozen
 class KernelSet:
     """The functions a run with some solver calls, not yet compiled; the other fields are those of `CompiledSystem`.
 

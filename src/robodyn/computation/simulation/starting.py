@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base import Array, FlawList
-from robodyn.base.records import dataclass
+from robodyn.base import Array, FlawList, frozen
 from robodyn.base.symbolic import to_column
 from robodyn.computation.assembly.system import System
 from robodyn.computation.results import Run
@@ -30,7 +29,7 @@ ROUNDING = 1e-12
 """Change of a start value, absolute or relative, that is not reported."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Start:
     """Where a run begins: time [s], continuous states, memory.
 

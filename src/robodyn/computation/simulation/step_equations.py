@@ -7,13 +7,13 @@ steps, and those of Rosenbrock methods for small systems, are one function each.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import FlawList
+from robodyn.base import FlawList, frozen
 from robodyn.base.symbolic import to_column, where
 from robodyn.base.symbolic.elimination import eliminate_sparse, factorise_sparse
 from robodyn.base.symbolic.tables import node_operation
@@ -25,7 +25,7 @@ from robodyn.computation.engine.tableaus import ROSENBROCK, MethodTable, method_
 from robodyn.description.model import Solver, Wheel
 
 
-@dataclass(frozen=True)
+@frozen
 class StepStart:
     """What a step starts from, as symbols.
 
@@ -46,7 +46,7 @@ class StepStart:
         return ca.vertcat(self.x, self.x_dot, self.kept, self.h, self.fresh, self.radius)
 
 
-@dataclass(frozen=True)
+@frozen
 class ImplicitStep:
     """The equations of a step: `residual(unknowns) = 0`, a first guess, and what follows once they are solved.
 
@@ -295,7 +295,7 @@ GAMMA = {"rosw1": 0.5, "rosw2": 1 - np.sqrt(0.5)}
 """Of the method of one stage: of order 2 and A-stable; of ROS2: L-stable."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Rates:
     """The equations of motion at a time and state: M a + c = tau, z_dot, and rates of book-keeping states."""
 

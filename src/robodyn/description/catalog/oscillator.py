@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from robodyn.base import frozen
 from robodyn.base.errors import refuse_word
-from robodyn.base.records import dataclass
 from robodyn.description.model import (
     GROUND,
     Block,
@@ -35,7 +35,7 @@ ALONG = (1.0, 0.0, 0.0)
 SOLVER = Solver("dopri5", rtol=1e-10, atol=1e-10)
 
 
-@dataclass(frozen=True)
+@frozen
 class Oscillator:
     """Numbers of the benchmark: ground - first - coupling - second - ground.
 

@@ -13,8 +13,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from robodyn.base import frozen
 from robodyn.base import symbolic as sym
-from robodyn.base.records import dataclass
 from robodyn.description.model import (
     GROUND,
     Block,
@@ -40,7 +40,7 @@ ARRIVED_WITHIN = 1e-3
 COLUMN = 0.5
 
 
-@dataclass(frozen=True)
+@frozen
 class Axis:
     """Servo axis: gear [or rad/m], torque constant [N m/A], R [ohm], L [H], limits [A, V, V], gains, target."""
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from robodyn.base import Flaw, FlawList, ModelError, nearest
+from robodyn.base import Flaw, FlawList, ModelError, frozen, nearest
 from robodyn.description.model import FormulaSignal, Scenario
 from robodyn.description.model.description import Description
 from robodyn.description.model.formula import FormulaError, rename_signals
@@ -118,7 +118,7 @@ def merge_tables(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[s
     return merged
 
 
-@dataclass(frozen=True)
+@frozen
 class _Names:
     """Names of a template's own parts, and how they are called in one use of it."""
 

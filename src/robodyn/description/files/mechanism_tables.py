@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from robodyn.base import FlawList, nearest, refuse, refuse_word
-from robodyn.base.records import dataclass
+from robodyn.base import FlawList, frozen, nearest, refuse, refuse_word
 from robodyn.base.spatial import Pose, about_axis
 from robodyn.description.model import GROUND, Body, FlexibleBody, Freedom, Joint, Mechanism, Point
 from robodyn.description.model.body import check_attachments
@@ -128,7 +127,7 @@ TABLES = ("bodies", "joints", "points", "dh", "gravity", "sections")
 SUPPOSED = 12
 
 
-@dataclass(frozen=True)
+@frozen
 class Declared:
     """The mechanism of a file (None where it has none or where it is flawed), and the names it declares.
 
@@ -154,7 +153,7 @@ class Declared:
         return (*self.joints, *self.modes)
 
 
-@dataclass(frozen=True)
+@frozen
 class JointStub:
     """What the chain needs to know of a joint, be the rest of it flawed."""
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from robodyn.base import Flaw, FlawList, ModelError, nearest, write_file
-from robodyn.base.records import dataclass
+from robodyn.base import Flaw, FlawList, ModelError, frozen, nearest, write_file
 from robodyn.description.model import Freedom, Machine, Scenario, ScenarioSequence
 from robodyn.description.model.coordinate import COORDINATES, coordinate_unit
 from robodyn.description.model.machine import (
@@ -55,7 +54,7 @@ def read_scenario(path: str | Path, text: str | None = None) -> Scenario:
     return scenario.read_from(file)
 
 
-@dataclass(frozen=True)
+@frozen
 class ScenarioFile:
     """The file of a scenario: what is found wrong later on is reported as if it had been found when reading."""
 

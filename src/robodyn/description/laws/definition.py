@@ -13,7 +13,7 @@ from dataclasses import field
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
-from robodyn.base.records import dataclass
+from robodyn.base import frozen
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 SIGNS = ("positive", "non-negative")
@@ -22,7 +22,7 @@ RULES = (*SIGNS, *BOUNDS, "whole", "increasing", "non-decreasing")
 RELATIONS = ("above", "as many as")
 
 
-@dataclass(frozen=True)
+@frozen
 class LawInfo:
     """What the `law` decorator says of a function beyond its signature.
 
@@ -144,7 +144,7 @@ def info_of(function: Callable[..., Any]) -> LawInfo:
         return PLAIN
 
 
-@dataclass(frozen=True)
+@frozen
 class Argument:
     """One argument of a law's signature."""
 

@@ -12,10 +12,10 @@ the tank's.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn.base import frozen
 from robodyn.base import symbolic as sym
 from robodyn.base.errors import FlawList, refuse
 from robodyn.description.laws.definition import law
@@ -560,7 +560,7 @@ def hydraulic_pump(velocity, pressure_out, pressure_in=0.0, *, displacement, lea
 # Linearisation of hydraulics: which `hydraulic_actuator` behaves like a physical cylinder or motor near a point?
 
 
-@dataclass(frozen=True)
+@frozen
 class LinearActuator:
     """A linear actuator, `c0 F' = g x - v - F / ch`.
 

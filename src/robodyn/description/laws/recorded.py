@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.base import frozen
 from robodyn.base import symbolic as sym
-from robodyn.base.records import dataclass
 from robodyn.base.units import fill_unit
 from robodyn.description.laws.definition import LawInfo
 from robodyn.description.laws.references import spline_coefficients
@@ -30,7 +30,7 @@ def place_on_ticks(times: np.ndarray, base: Fraction) -> np.ndarray:
     return np.where(near, exact, times)
 
 
-@dataclass(frozen=True)
+@frozen
 class RecordedReference:
     """A law: value, rate and acceleration of a signal through samples; at rest before the first and after the last.
 

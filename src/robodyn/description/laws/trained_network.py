@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.base import frozen
 from robodyn.base import symbolic as sym
-from robodyn.base.records import dataclass
 from robodyn.description.laws.definition import LawInfo
 
 Arrays = Sequence[Any]
 Attributes = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@frozen
 class Feature:
     """One entry of a network's input: an argument, or what it was some samples ago, times a factor."""
 
@@ -32,7 +32,7 @@ class Feature:
     scale: float = 1.0
 
 
-@dataclass(frozen=True)
+@frozen
 class NetworkOperation:
     """A node of a network: its kind in ONNX, and names of arrays, "" for one that is left out."""
 
@@ -42,7 +42,7 @@ class NetworkOperation:
     attributes: Attributes
 
 
-@dataclass(frozen=True)
+@frozen
 class TrainedNetwork:
     """A law: the outputs of a network, by its inputs or by the features of which its only input is made.
 

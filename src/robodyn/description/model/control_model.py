@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from robodyn.base import FlawList
-from robodyn.base.records import dataclass
+from robodyn.base import FlawList, frozen
 
 from .description import Description
 from .fields import EMPTY, choice, flag, part_name, quantity, references, vector, weights
@@ -25,7 +24,7 @@ FRAMES = ("world", "target")
 POSE = tuple(f"{quantity}.{axis}" for quantity in ("position", "rotation") for axis in XYZ)
 
 
-@dataclass(frozen=True)
+@frozen
 class TaskRow:
     """One direction of a task.
 
@@ -39,7 +38,7 @@ class TaskRow:
     axis: int = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class TaskRows:
     """All directions of a task, in the order in which they are named.
 

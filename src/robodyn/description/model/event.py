@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from robodyn.base import FlawList
-from robodyn.base.records import dataclass
+from robodyn.base import FlawList, frozen
 
 from .description import Description
 from .fields import (
@@ -60,7 +59,7 @@ def level_crossing(signal: Any, level: Any) -> Any:
     return signal - level
 
 
-@dataclass(frozen=True)
+@frozen
 class SetValues:
     """Action: give states or memory new values."""
 

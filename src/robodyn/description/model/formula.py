@@ -25,9 +25,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from robodyn.base import FlawList, nearest
+from robodyn.base import FlawList, frozen, nearest
 from robodyn.base import symbolic as sym
-from robodyn.base.records import dataclass
 from robodyn.base.units import COHERENT, UnitError, UnitOfMeasure, known_unit, parse_unit
 
 from .description import Description
@@ -62,20 +61,20 @@ class FormulaError(ValueError):
         return f"{self} ({place})"
 
 
-@dataclass(frozen=True)
+@frozen
 class Constant:
     value: float
     at: int
 
 
-@dataclass(frozen=True)
+@frozen
 class SignalName:
     name: str
     at: int
     quoted: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Operation:
     """A function or an operator with its operands."""
 
@@ -291,7 +290,7 @@ SHORT = ("N", "W", "Pa", "V")
 """Units whose names stand for longer products of the same dimension."""
 
 
-@dataclass(frozen=True)
+@frozen
 class OperandUnit:
     """What is known of the unit of a part: None is unknown.
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import FlawList
-from robodyn.base.records import dataclass
+from robodyn.base import FlawList, frozen
 from robodyn.base.spatial import perpendicular_to
 from robodyn.base.symbolic import absolute
 
@@ -73,7 +72,7 @@ def value_beyond(field: str, excess: float, limit: float) -> float:
 QUATERNION = ("w", "x", "y", "z")
 
 
-@dataclass(frozen=True)
+@frozen
 class Freedom:
     """An elementary motion.
 

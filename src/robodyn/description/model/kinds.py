@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base import FlawList, nearest
-from robodyn.base.records import dataclass
+from robodyn.base import FlawList, frozen, nearest
 
 from .numbers import (
     LEAST,
@@ -44,7 +43,7 @@ NameMap = Callable[[str, str, str], str]
 or a new one."""
 
 
-@dataclass(frozen=True)
+@frozen
 class FieldKind:
     """What a field holds.
 
@@ -90,7 +89,7 @@ class FieldKind:
         return value
 
 
-@dataclass(frozen=True)
+@frozen
 class PartName(FieldKind):
     """A part's own name."""
 
@@ -102,7 +101,7 @@ class PartName(FieldKind):
         return change(path, "part", value)
 
 
-@dataclass(frozen=True)
+@frozen
 class AnyText(FieldKind):
     """Any text."""
 
@@ -112,12 +111,12 @@ class AnyText(FieldKind):
         return value
 
 
-@dataclass(frozen=True)
+@frozen
 class File(AnyText):
     """The path of a file."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Texts(FieldKind):
     """A list of texts: patterns, names that nobody checks, or some of several words, each once."""
 
@@ -138,7 +137,7 @@ class Texts(FieldKind):
         return tuple(value)
 
 
-@dataclass(frozen=True)
+@frozen
 class Flag(FieldKind):
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
         if not isinstance(value, bool):
@@ -146,7 +145,7 @@ class Flag(FieldKind):
         return value
 
 
-@dataclass(frozen=True)
+@frozen
 class Choice(FieldKind):
     """One of several words."""
 
@@ -161,7 +160,7 @@ class Choice(FieldKind):
         return value
 
 
-@dataclass(frozen=True)
+@frozen
 class Count(FieldKind):
     """A whole number."""
 
@@ -172,7 +171,7 @@ class Count(FieldKind):
         return int(value) if check_count(flaws, path, value, self.least, self.most) else value
 
 
-@dataclass(frozen=True)
+@frozen
 class Bounds:
     """Where a number must lie."""
 
@@ -200,7 +199,7 @@ class Bounds:
 FREE = Bounds()
 
 
-@dataclass(frozen=True)
+@frozen
 class Quantity(FieldKind):
     """A number with a unit.
 
@@ -227,7 +226,7 @@ class Quantity(FieldKind):
         return change(Number(path, value, unit)) if self.named and unit is not None else value
 
 
-@dataclass(frozen=True)
+@frozen
 class Quantities(Quantity):
     """A number, or one for each row of something; what they are called, their description knows."""
 
@@ -252,7 +251,7 @@ def is_grounded(frame: str, owner: Description, grounded: Collection[str]) -> bo
     return frame == WORLD or (bool(frame) and getattr(owner, frame) in grounded)
 
 
-@dataclass(frozen=True)
+@frozen
 class Vector(FieldKind):
     """Several numbers of one unit.
 
@@ -296,7 +295,7 @@ class Vector(FieldKind):
         return as_floats(place.apply(value) if self.placed else place.R @ np.array(value))
 
 
-@dataclass(frozen=True)
+@frozen
 class UnitVector(Vector):
     """Three numbers, kept as a unit vector."""
 
@@ -313,7 +312,7 @@ class UnitVector(Vector):
         return value if near else as_floats(np.array(value) / size)
 
 
-@dataclass(frozen=True)
+@frozen
 class Rotation(FieldKind):
     """A rotation matrix, three rows."""
 
@@ -326,7 +325,7 @@ class Rotation(FieldKind):
         return as_floats(place.R @ np.array(value)) if is_grounded(self.frame, owner, grounded) else value
 
 
-@dataclass(frozen=True)
+@frozen
 class Array(FieldKind):
     """Nested lists of numbers (or of "string" or "boolean"), whose shape its description checks."""
 
@@ -341,7 +340,7 @@ class Array(FieldKind):
 # Kinds of fields that refer to others: names of parts and signals, numbers by name, laws, whole descriptions.
 
 
-@dataclass(frozen=True)
+@frozen
 class Reference(FieldKind):
     """The name of another part: a "point", "body", "moving joint", "joint or coordinate", or of a "signal"."""
 
@@ -355,7 +354,7 @@ class Reference(FieldKind):
         return change(path, self.to, value) if isinstance(value, str) else value
 
 
-@dataclass(frozen=True)
+@frozen
 class Target(Reference):
     """The name of a signal, or a number in its place; files may give that in a unit."""
 
@@ -368,7 +367,7 @@ class Target(Reference):
         return float(value) if check_finite(flaws, path, value) else value
 
 
-@dataclass(frozen=True)
+@frozen
 class ReferenceList(Texts):
     """Names of several parts, which their noun says."""
 
@@ -378,7 +377,7 @@ class ReferenceList(Texts):
         return tuple(change(path, self.noun, name) for name in value)
 
 
-@dataclass(frozen=True)
+@frozen
 class FactorMap(ReferenceList):
     """Factors by the name of what they belong to."""
 
@@ -396,7 +395,7 @@ class FactorMap(ReferenceList):
         return {change(path, self.noun, name): weight for name, weight in value.items()}
 
 
-@dataclass(frozen=True)
+@frozen
 class ReferenceMap(FieldKind):
     """Names of parts or signals by what they are for: argument -> signal.
 
@@ -438,7 +437,7 @@ class ReferenceMap(FieldKind):
         return mapped
 
 
-@dataclass(frozen=True)
+@frozen
 class TextMap(ReferenceMap):
     """Texts by what they are for, which refer to nothing."""
 
@@ -448,7 +447,7 @@ class TextMap(ReferenceMap):
         return value
 
 
-@dataclass(frozen=True)
+@frozen
 class NamedNumbers(FieldKind):
     """Numbers by name: a law's parameters, start values.
 
@@ -490,7 +489,7 @@ class NamedNumbers(FieldKind):
         return mapped
 
 
-@dataclass(frozen=True)
+@frozen
 class Function(FieldKind):
     """A plain function."""
 
@@ -500,7 +499,7 @@ class Function(FieldKind):
         return value
 
 
-@dataclass(frozen=True)
+@frozen
 class LawOrName(FieldKind):
     """A law of the package by its name, or a function; whether it fits, its description checks."""
 
@@ -509,7 +508,7 @@ class LawOrName(FieldKind):
         return name if name and find_law(name) is value else value
 
 
-@dataclass(frozen=True)
+@frozen
 class Child(FieldKind):
     """A description within a description; which of several classes, its keys in a file say.
 
@@ -539,7 +538,7 @@ class Child(FieldKind):
         return value.moved(place, grounded)
 
 
-@dataclass(frozen=True)
+@frozen
 class Children(Child):
     """Descriptions that have names, in order."""
 

@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from robodyn.base import FlawList
-from robodyn.base.records import dataclass
+from robodyn.base import FlawList, frozen
 
 LARGEST, LEAST = 1e30, 1e-100
 """The largest magnitude that a number of a description may have, and the least of one that must be positive, because it
@@ -24,7 +23,7 @@ Rows = tuple[Floats, ...]
 NAME = re.compile(r"[A-Za-z_][\w\-]*(\.[A-Za-z_][\w\-]*)*")
 
 
-@dataclass(frozen=True)
+@frozen
 class Number:
     """A named physical number of a description."""
 

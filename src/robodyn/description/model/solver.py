@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from robodyn.base import FlawList
-from robodyn.base.records import dataclass
+from robodyn.base import FlawList, frozen
 
 from .description import Description
 from .fields import choice, quantity, whole_number
@@ -14,7 +13,7 @@ ADAPTIVE_ONLY = ("rtol", "atol", "max_step", "min_step")
 """Settings of the control of steps by their error."""
 
 
-@dataclass(frozen=True)
+@frozen
 class MethodInfo:
     """What is to be known of a method to choose it; its coefficients are in `robodyn.computation.engine`.
 

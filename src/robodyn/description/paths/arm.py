@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.base import Array, FlawList, nearest
-from robodyn.base.records import dataclass
+from robodyn.base import Array, FlawList, frozen, nearest
 from robodyn.base.spatial import Pose, skew
 from robodyn.description.model import GROUND, Joint, Mechanism
 
@@ -44,7 +43,7 @@ class PlacedArm(NamedTuple):
     t: Array
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class SerialArm:
     """Joints in a chain, from the ground to the body that carries the tool.
 

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.base import Array, Flaw, FlawList, refuse
-from robodyn.base.records import dataclass
+from robodyn.base import Array, Flaw, FlawList, frozen, refuse
 from robodyn.base.spatial import about_axis, clean_rotation, from_matrix
 from robodyn.description.model.kinds import Bounds
 from robodyn.description.model.numbers import LEAST, as_floats, check_finite, check_rotation, check_vector
@@ -33,7 +32,7 @@ BLEND_SHAPE = (1.0, 0.75, 0.4)
 curvature is 1.1 to 1.5 times that of the arc between the same two ends for turns of 30 to 120 degrees."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Line:
     """Straight from one place to another [m]."""
 
@@ -52,7 +51,7 @@ class Line:
         return self.start + way * tangent, np.broadcast_to(tangent, (len(way), 3)), np.zeros((len(way), 3))
 
 
-@dataclass(frozen=True)
+@frozen
 class Arc:
     """Part of a circle, from `start` [m] about `center` [m] by an angle [rad], right-handed about the unit `normal`."""
 
@@ -81,7 +80,7 @@ class Arc:
         return self.center + self.radius * radial, tangent, -radial / self.radius
 
 
-@dataclass(frozen=True)
+@frozen
 class Blend:
     """Round corner between two straight lines: leaves the first one `radius` [m] before the corner, meets the second
     one as far behind it, with continuous tangent and curvature.
@@ -165,7 +164,7 @@ HALF_TURN = np.pi - 1e-3
 Rotation = tuple[tuple[float, ...], ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Orientation:
     """R_world_tool along a path: constant, or turned from `start` to `end` about one axis, in proportion to the way.
 
@@ -277,7 +276,7 @@ class PathMotion(NamedTuple):
     twist_rate: Array
 
 
-@dataclass(frozen=True)
+@frozen
 class CartesianPath:
     """Pieces, each beginning where the one before ends and in its direction; how the tool is turned, if that counts.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from robodyn.base import frozen
 from robodyn.base import symbolic as sym
 from robodyn.description.laws import LawInfo
 from robodyn.description.model import Block, Mechanism
@@ -29,7 +30,7 @@ DEVIATION, SEEN, NOMINAL = "deviation", "deviation_seen", "nominal_tool"
 """Blocks that measure how far the tool is from its path, and encoders see it; `budget` splits the first."""
 
 
-@dataclass(frozen=True)
+@frozen
 class PathDeviation:
     """Law: deviation of a point from its place on a path, and from the path itself.
 
@@ -82,7 +83,7 @@ class PathDeviation:
         return LawInfo(units=dict.fromkeys(names, "m"))
 
 
-@dataclass(frozen=True)
+@frozen
 class NominalTool:
     """Law: where an arm's nominal kinematics put its tool, from positions of its joints.
 

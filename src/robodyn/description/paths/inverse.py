@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array, refuse
-from robodyn.base.records import dataclass
+from robodyn.base import Array, frozen, refuse
 
 from .arm import SerialArm, jacobian
 from .cartesian import rotation_vector
@@ -256,7 +255,7 @@ ALIKE = 1e-6
 """Joint positions closer than this are one branch [rad]: at a singularity two branches meet."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Branches:
     """All joint positions found that bring the tool to a pose.
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array, FlawList, bisect
-from robodyn.base.records import dataclass
+from robodyn.base import Array, FlawList, bisect, frozen
 from robodyn.description.laws.speed_profile import travel
 from robodyn.description.model import GROUND, Joint, Mechanism
 from robodyn.description.model.kinds import Bounds
@@ -51,7 +50,7 @@ ROUNDS, DIFFERENCE, STATIONARY, LEAST = 60, 1e-5, 1e-11, 1e-3
 """Newton steps; step of differences; gradient at the minimum; least curvature that is believed, of the largest."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PosturePreference:
     """What an arm's spare joints do.
 
@@ -294,7 +293,7 @@ MOST_JUMPS = 8
 """Losses of a branch after which shorter steps are not tried any more: the path is refused as it is."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class JointTrace:
     """The joints at knots along a path, nan where the pose is out of reach.
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.base import symbolic as sym
-from robodyn.base.records import dataclass
 from robodyn.description.laws import LawInfo
 from robodyn.description.laws.references import number_motions
 from robodyn.description.laws.speed_profile import Phase, plan_legs, time_at, travel
@@ -43,7 +42,7 @@ HERMITE = np.array(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class JointTable:
     """Polynomials of degree 5 between knots.
 
@@ -94,7 +93,7 @@ def make_table(knots: Any, position: Any, slope: Any, bend: Any) -> JointTable:
     return JointTable(knots[k], h, coefficients)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PathRequest:
     """What a path was planned from, as `plan_path` takes it: by this it is planned again, and written to files."""
 
@@ -108,7 +107,7 @@ class PathRequest:
     spacing: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class JointPath:
     """A path of the tool as a path of the joints.
 
@@ -210,7 +209,7 @@ def look_up(s: Any, table: JointTable) -> list[tuple[Any, Any, Any]]:
     return columns
 
 
-@dataclass(frozen=True)
+@frozen
 class PathReference:
     """Law: joints' positions, velocities and accelerations on a planned path, gone along from rest to rest.
 
@@ -312,7 +311,7 @@ def path_block(
 # Reference block of a path with a timing of its own: where should the joints be at a time?
 
 
-@dataclass(frozen=True)
+@frozen
 class TimedReference:
     """Law: joints' positions, velocities and accelerations, and the way along the path, from a table over time.
 

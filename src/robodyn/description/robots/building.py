@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array, FlawList, ModelError, nearest
+from robodyn.base import Array, FlawList, ModelError, frozen, nearest
 from robodyn.base.spatial import Pose, about_axis
 from robodyn.description.model import (
     Block,
@@ -58,7 +58,7 @@ class LinkDraft:
     inertial: XmlElement | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class MimicDraft:
     """A joint that follows another: `position = ratio * leader + offset`."""
 
@@ -165,7 +165,7 @@ DURATION = 1.0
 """Simulated time [s] of a robot that is run as it is."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Robot:
     """A robot that was read from a file.
 

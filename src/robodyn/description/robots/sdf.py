@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from robodyn.base import Array, FlawList, Unreadable, nearest
+from robodyn.base import Array, FlawList, Unreadable, frozen, nearest
 from robodyn.base.spatial import Pose, quaternion_from_matrix
 from robodyn.description.model import Block, LoopJoint, Point
 from robodyn.description.model.body import Body, Look
@@ -366,7 +366,7 @@ def read_sdf(root: XmlElement, meshes: MeshFiles, base: str | None) -> RobotDraf
     return SdfReader(root, meshes, base).read()
 
 
-@dataclass(frozen=True)
+@frozen
 class _Joint:
     """A joint of a model, its ends by their names in it."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from robodyn.base import Array, FlawList, nearest, refuse
+from robodyn.base import Array, FlawList, frozen, nearest, refuse
 from robodyn.base.spatial import Pose
 from robodyn.description.model import Body, Joint, LinearConstraint, Machine, Mechanism, Point, Scenario
 from robodyn.description.model.body import FlexibleBody, Look, MeshLook, tensor_of
@@ -54,7 +53,7 @@ LOSSES = {
 """Laws of friction -> which of their parameters are damping and dry friction, all that the formats have of it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class WrittenRobot:
     """A robot file as text, and the balance sheet of what the machine says."""
 
@@ -62,7 +61,7 @@ class WrittenRobot:
     sheet: BalanceSheet
 
 
-@dataclass(frozen=True)
+@frozen
 class JointEffects:
     """What acts on a joint beside drives: `-damping v - friction sign(v) - stiffness (q - rest)`."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
-from robodyn.base import FlawList
+from robodyn.base import FlawList, frozen
 from robodyn.base.untrusted import MEGABYTE, Unreadable, read_bytes
 
 MOST_BYTES, MOST_ELEMENTS, MOST_NESTED = 32 * MEGABYTE, 200_000, 64
@@ -211,7 +211,7 @@ LONGEST = 80
 """Letters of a value that are shown."""
 
 
-@dataclass(frozen=True)
+@frozen
 class BalanceEntry:
     """One element, or one attribute, of a file.
 
@@ -228,7 +228,7 @@ class BalanceEntry:
     note: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class BalanceSheet:
     """All elements and attributes of a file, in its order."""
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array, FlawList
-from robodyn.base.records import dataclass
+from robodyn.base import Array, FlawList, frozen
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import MISSING, Z_AXIS, declare, declare_as, quantity, text, vector, whole_number
 from robodyn.description.model.kinds import Child
@@ -264,7 +263,7 @@ GAUSS = np.polynomial.legendre.leggauss(4)
 """Exact to degree 7: products of two cubic shape functions have degree 6."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Beam:
     """One element: its nodes, axes (columns), length and section."""
 
@@ -284,7 +283,7 @@ class Beam:
         return np.kron(np.eye(4), self.axes.T)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class BeamStructure:
     """Nodes [m, (N, 3)] with names, and the beams between them."""
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array, Flaw, FlawList, ModelError, nearest, refuse
-from robodyn.base.records import dataclass
+from robodyn.base import Array, Flaw, FlawList, ModelError, frozen, nearest, refuse
 from robodyn.description.model import Body, BodyNode, FlexibleBody, ModalInertia
 from robodyn.description.model.body import NEAR, TRIANGLE_TOLERANCE, tensor_of
 from robodyn.description.model.description import Description
@@ -143,7 +142,7 @@ def check_modes(flaws: FlawList, n: int, stiffness: Any, nodes: Mapping[str, Any
 # at Gauss points, which makes their sums the exact integrals over the elements' shape functions.
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Particles:
     """N particles and their motion in n modes, all in the body's axes.
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
 import numpy as np
 
-from robodyn.base import ModelError, replacing
+from robodyn.base import ModelError, frozen, replacing
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
 from robodyn.description.model import Solver
@@ -26,7 +25,7 @@ UNIT_FILES = ("unit.h", "unit.c", "exchange.c", "start.c", "shortest.c", "text.c
 """Of a model at work, what needs no interface of units."""
 
 
-@dataclass(frozen=True)
+@frozen
 class WrittenCode:
     """What was written.
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.base import Array, refuse
+from robodyn.base import Array, frozen, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.engine import EngineRecording, Trajectory, integrate
 from robodyn.computation.engine.trajectory import Status
@@ -24,7 +23,7 @@ SPREAD = 10.0
 """How many times as far as native runs of two roundings lie apart: this project's own choice."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Agreement:
     """How far exported code is from the simulation.
 
@@ -118,7 +117,7 @@ SAME_TIME = 1e-14
 """Part of the duration within which an event and a communication point are one instant to the record."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Points:
     """A native run with the names of its columns."""
 

@@ -16,12 +16,11 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from robodyn.base import FlawList, nearest, refuse
+from robodyn.base import FlawList, frozen, nearest, refuse
 from robodyn.computation.engine.building import find_own_compiler
 from robodyn.computation.native.cache import key_of, load, save
 
@@ -57,7 +56,7 @@ MODULE_FLAGS = (
 MODULE_LINKING = ("--no-entry", "--allow-undefined", "--strip-all", "--stack-first", "-z", "stack-size=1048576")
 
 
-@dataclass(frozen=True)
+@frozen
 class Platform:
     """Where binaries lie in units of version 2 and 3, how zig calls the platform, and how libraries end there."""
 

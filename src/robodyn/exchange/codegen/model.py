@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import FlawList, refuse
+from robodyn.base import FlawList, frozen, refuse
 from robodyn.base.symbolic import pick_entries, to_column
 from robodyn.computation.assembly import SignalInfo, System, assemble
 from robodyn.computation.assembly.declarations import Guard
@@ -40,7 +39,7 @@ from robodyn.description.model import Scenario, ScenarioSequence, Solver
 NO_REST = RestEquations((), 0, np.zeros(0), (), (), {}, (), (), (), {})
 
 
-@dataclass(frozen=True)
+@frozen
 class Search:
     """Functions of t, x, d, m and p, and sizes, tables, places and names by those of the runtime."""
 
@@ -128,7 +127,7 @@ Exported = Scenario | Perturbed
 """A scenario in full, or near its nominal motion."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ExportedModel:
     """Everything that stands in a unit.
 

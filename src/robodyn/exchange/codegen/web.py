@@ -12,14 +12,14 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
 import numpy as np
 
-from robodyn.base import Array, FlawList, ModelError, find_unmatched, fits, nearest, report_progress
+from robodyn.base import Array, FlawList, ModelError, find_unmatched, fits, frozen, nearest, report_progress
 from robodyn.computation.engine.trajectory import Status
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
@@ -120,7 +120,7 @@ LEAST, MOST = 0.1, 2.0
 """Ends of a slider, as parts of the number as it is described."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Slider:
     """A number that a page may change.
 
@@ -136,7 +136,7 @@ class Slider:
     sign: str
 
 
-@dataclass(frozen=True)
+@frozen
 class LiveModel:
     """A scenario that a page can simulate.
 

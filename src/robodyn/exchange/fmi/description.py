@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import casadi as ca
 
+from robodyn.base import frozen
 from robodyn.base.units import BASE, known_unit
 from robodyn.exchange.codegen.model import ExportedModel
 
@@ -44,7 +45,7 @@ FOUND = {
 """What start values are that other parameters move along, unless one of them is set."""
 
 
-@dataclass(frozen=True)
+@frozen
 class FmuVariable:
     """A scalar: how it may be used, and what it is before the start.
 
@@ -193,7 +194,7 @@ ABILITIES = {
 KINDS = {"cs": ("CoSimulation",), "me": ("ModelExchange",), "both": ("ModelExchange", "CoSimulation")}
 
 
-@dataclass(frozen=True)
+@frozen
 class UnitHeader:
     """What is reported of a unit besides its model.
 

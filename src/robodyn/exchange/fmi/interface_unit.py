@@ -16,13 +16,13 @@ attached, the interface has the mobility W = d w' / d f, and without it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array, FlawList, nearest
+from robodyn.base import Array, FlawList, frozen, nearest
 from robodyn.computation.cosimulation import InterfaceMotion, ReducedModel, model_from_mobility
 from robodyn.computation.cosimulation.scenario_inputs import MEAN, far_turns
 from robodyn.computation.results import Outcome
@@ -172,7 +172,7 @@ def _by_name(part: Interface, **quantities: Array) -> dict[str, float]:
     return values
 
 
-@dataclass(frozen=True)
+@frozen
 class FmuSubsystem:
     """A unit of a co-simulation; the fields are those of `FmuUnit` and, with interfaces, of `InterfaceFmu`."""
 

@@ -6,12 +6,11 @@ import hashlib
 import math
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from robodyn.base import FlawList, find_unmatched, fits, nearest, refuse
+from robodyn.base import FlawList, find_unmatched, fits, frozen, nearest, refuse
 from robodyn.computation.cosimulation.record import UnitRecord
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, Statistics
 
@@ -27,7 +26,7 @@ MOST_STEPS = 10**7
 """Communication steps of a run: each is a row."""
 
 
-@dataclass(frozen=True)
+@frozen
 class FmuExperiment:
     """Begin, duration and communication step [s]."""
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
-from robodyn.base import FlawList, UnitError, known_unit, nearest
+from robodyn.base import FlawList, UnitError, frozen, known_unit, nearest
 from robodyn.description.files.units import is_quantity, read_quantity, split_quantity
 
 Value = float | int | bool
@@ -30,7 +29,7 @@ MOST_ELEMENTS = 10**6
 LARGEST_FLOAT32 = 3.4028234663852886e38
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class UnitVariable:
     """A variable of a unit.
 

@@ -6,7 +6,7 @@ import re
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array, nearest, refuse, replacing, report_progress
+from robodyn.base import Array, frozen, nearest, refuse, replacing, report_progress
 from robodyn.computation.engine import EngineRecording
 from robodyn.computation.engine.binding import functions
 from robodyn.computation.engine.integrate import Integration
@@ -235,7 +235,7 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """Date of all files in a unit: the same scenario gives the same bytes."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Export:
     """What was written.
 
@@ -323,7 +323,7 @@ def write_fmu(
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class _Draft:
     """A unit without its binaries: files by their names, and a folder with the sources."""
 

@@ -6,13 +6,13 @@ Plain arrays in and out, a row a robot; `environments.py` has the same in the wo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.base import Array, FlawList
+from robodyn.base import Array, FlawList, frozen
 from robodyn.computation.assembly import assemble
 from robodyn.computation.results import Outcome, OutcomeKind
 from robodyn.computation.results.signal import Booleans
@@ -26,7 +26,7 @@ REWARD = "reward"
 Range = tuple[float, float]
 
 
-@dataclass(frozen=True)
+@frozen
 class Task:
     """A scenario with actions and observations. Its terminal events terminate an episode, its duration truncates one.
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from openpyxl.utils import get_column_letter
 
+from robodyn.base import frozen
 from robodyn.computation.assembly import System
 from robodyn.computation.native.formulas import SPREADSHEET, Notation, WrittenTerm, as_number, compose, write_number
 from robodyn.computation.native.program import Program, find_border, operands
@@ -30,7 +31,7 @@ CALL_WORK = 3
 _MARK = re.compile("\x01(\\d+)\x02")
 
 
-@dataclass(frozen=True)
+@frozen
 class CellPlacement:
     """Nodes with a cell, in order of computation: named and helper ones in the rows, derived ones beside the
     parameters."""
@@ -118,7 +119,7 @@ def replace_marks(text: str, place: Callable[[int], str]) -> str:
 Key = tuple[str, int]
 
 
-@dataclass(frozen=True)
+@frozen
 class Column:
     """A column: what it is (its kind and number), group, name and unit, and the node it shows, if any."""
 
@@ -129,7 +130,7 @@ class Column:
     node: int | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class SheetColumns:
     """All columns in their order, the column in which a node is computed, and the letter of every column."""
 

@@ -6,8 +6,8 @@ In these texts {r} stands for the number of the formula's own line on the sheet 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from robodyn.base import frozen
 from robodyn.computation.assembly import System
 from robodyn.computation.native.formulas import READABLE, is_infinite, write_number
 
@@ -28,7 +28,7 @@ JUST_BEFORE = "(1-1E-12)"
 BREAK_WIDTH = "1E-6"
 
 
-@dataclass(frozen=True)
+@frozen
 class LineWriter:
     """Writes the formulas of columns.
 
@@ -254,7 +254,7 @@ STEPS = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class SheetEquation:
     """A line: left and right side, unit, and the column or cell where it is computed."""
 

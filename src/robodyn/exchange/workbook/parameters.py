@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from robodyn.base import frozen
 from robodyn.computation.assembly import System
 from robodyn.computation.simulation.starting import search_start
 from robodyn.description.model import Solver
@@ -63,7 +63,7 @@ RTOL, ATOL, DURATION = "rtol_step", "atol_step", "duration_run"
 """Cells by which steps are chosen."""
 
 
-@dataclass(frozen=True)
+@frozen
 class SheetEntry:
     """A line of the sheet: what it is, its value or formula, unit, the name of its cell, and a remark."""
 
@@ -74,7 +74,7 @@ class SheetEntry:
     remark: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class ParameterSheet:
     """The lines of the sheet by section, and the names of its cells for formulas elsewhere.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from openpyxl.utils import get_column_letter
 
-from robodyn.base import FlawList
+from robodyn.base import FlawList, frozen
 from robodyn.base.symbolic import tables
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.contribution import as_fraction
@@ -122,7 +122,7 @@ def check_limits(system: System, row: RowProgram, flaws: FlawList) -> None:
 HEAD = 3
 
 
-@dataclass(frozen=True)
+@frozen
 class WorkbookPlan:
     """Everything that stands in the workbook.
 

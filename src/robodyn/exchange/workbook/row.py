@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import casadi as ca
 
+from robodyn.base import frozen
 from robodyn.computation.assembly import System
 from robodyn.computation.native import Program, read_program
 from robodyn.computation.native.program import Builder, Node, operands, with_operands
@@ -84,7 +84,7 @@ GROUPS = ("memory", "rates", "signals", "guards", "limits", "predicted", "end_ra
 CONSTANT, PARAMETER, ROW, PREDICTED = range(4)
 
 
-@dataclass(frozen=True)
+@frozen
 class RowProgram:
     """The program of a row.
 

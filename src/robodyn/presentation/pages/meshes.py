@@ -6,13 +6,12 @@ import base64
 import dataclasses
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.base.untrusted import MEGABYTE, MOST_OF_A_MESH, read_bytes
 
 # Mesh files: which corners, triangles and colours has an STL, OBJ, DAE or glTF file?
@@ -26,7 +25,7 @@ _HEAD, _RECORD = 84, np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)),
 _VERTEX = re.compile(rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)")
 
 
-@dataclass(frozen=True)
+@frozen
 class Mesh:
     """Triangles of one colour.
 

@@ -16,14 +16,14 @@ import math
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from html import escape
 from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base import evaluate, to_plain, write_file
+from robodyn.base import evaluate, frozen, to_plain, write_file
 from robodyn.base.units import ROUNDING, SMALLEST, ShownUnit, choose_unit, split_heading, with_unit
 
 from .figures import embed_figure, write_figure
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 40
 
 
-@dataclass(frozen=True)
+@frozen
 class Table:
     """Rows of values under headings. Numbers are of SI and are shown in units for people: those under a heading such
     as `bandwidth [Hz]` in one unit that suits the column, those of the columns `by_row` in one that suits the row.
@@ -97,7 +97,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-@dataclass(frozen=True)
+@frozen
 class DisplayFigure:
     """A figure, drawn when it is asked for; `option` of a command writes it into a file."""
 
@@ -109,7 +109,7 @@ class DisplayFigure:
 Part = str | Table | DisplayFigure
 
 
-@dataclass(frozen=True)
+@frozen
 class DisplayLines:
     """Lines over an abscissa, for readers that draw by themselves: name -> (x, y)."""
 
@@ -119,7 +119,7 @@ class DisplayLines:
     log: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Display:
     """What there is to see of a result.
 

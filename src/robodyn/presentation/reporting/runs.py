@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import product
 from operator import itemgetter
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from robodyn.base import Array, check_units
+from robodyn.base import Array, check_units, frozen
 from robodyn.base.signals import MOST_OF_A_UNIT, choose_first
 from robodyn.computation.results import EventRecord, Run, Signal
 
@@ -120,7 +119,7 @@ def run_style(number: int) -> dict[str, Any]:
 MOST_COMPARED = 12
 
 
-@dataclass(frozen=True)
+@frozen
 class Panel:
     """Signals of one unit that are drawn in the same axes."""
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base import replacing, show_quantity, write_file
+from robodyn.base import frozen, replacing, show_quantity, write_file
 
 from .displays import PAGE_STYLE, Table, policy_of
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True)
+@frozen
 class TestSheet:
     """What stands on a sheet.
 

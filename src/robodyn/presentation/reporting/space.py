@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base import Array, choose_unit, nearest, show_quantity
+from robodyn.base import Array, choose_unit, frozen, nearest, show_quantity
 from robodyn.computation.results import Run, Signal
 from robodyn.description.paths.deviation import DEVIATION, LEVEL
 
@@ -52,7 +51,7 @@ _PLANE_VIEWS = ((20.0, -25.0), (20.0, -70.0), (55.0, -65.0))
 _LONG = 1.5
 
 
-@dataclass(frozen=True)
+@frozen
 class Space:
     """A box of space to show, of one scale.
 
@@ -155,7 +154,7 @@ _COLOUR = "0.55"
 _FACES = ((0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5))
 
 
-@dataclass(frozen=True)
+@frozen
 class ObstacleBox:
     """A box along the axes.
 
@@ -274,7 +273,7 @@ def _way(run: Run, point: str, span: Span) -> Array:
     return np.array([trace(run[point + end], span)[1] for end in _COORDINATES])
 
 
-@dataclass(frozen=True)
+@frozen
 class PathSignals:
     """The path that a point should follow: signals of its place on it and its distance, and its tables by length."""
 
@@ -295,7 +294,7 @@ def find_followed_path(run: Run) -> PathSignals | None:
     return None
 
 
-@dataclass(frozen=True)
+@frozen
 class _Deviation:
     """Where a point should be, and how far it is off across its path, at times [s]: (3, n) [m], distance (n,) [m]."""
 

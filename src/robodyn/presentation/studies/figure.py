@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from robodyn.base import frozen
 
 
 class Kind(StrEnum):
@@ -39,7 +40,7 @@ VERDICTS: dict[Kind, dict[bool | str | None, str]] = {
 """Kind -> `ok`, or `WIDE` where that says little, or `APART` where ours is known to be another -> the answer."""
 
 
-@dataclass(frozen=True)
+@frozen
 class PublishedValue:
     """One figure of a study beside ours.
 

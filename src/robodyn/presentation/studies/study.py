@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+from robodyn.base import frozen
 
 from .figure import Kind, PublishedValue
 
 
-@dataclass(frozen=True)
+@frozen
 class Picture:
     """A picture or HTML page of a study: a file name, what it shows, and the function that draws it to a path.
 
@@ -24,7 +26,7 @@ class Picture:
     beside: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Headline:
     """The sentence that the authors of a study would look for first, what comes out here, and the picture of it.
 
@@ -54,7 +56,7 @@ def fill_numbers(text: str, figures: Iterable[PublishedValue]) -> str:
     return re.sub(r"\{([\w.-]+)\}", lambda mark: values.get(mark[1], f"({mark[1]}: not computed)"), text)
 
 
-@dataclass(frozen=True)
+@frozen
 class Study:
     """A published study and how it is reproduced.
 

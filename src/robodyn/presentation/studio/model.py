@@ -16,7 +16,7 @@ from typing import Any
 from robodyn.analysis.checked_run import find_loop_warnings
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.variation import make_tunable, with_starts
-from robodyn.base import Flaw, ModelError, known_unit, nearest
+from robodyn.base import Flaw, ModelError, frozen, known_unit, nearest
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import compile_system, simulate
 from robodyn.computation.simulation.compiled import CompiledSystem
@@ -85,7 +85,7 @@ class Model:
         return replace(run, warnings=(*run.warnings, *unfit))
 
 
-@dataclass(frozen=True)
+@frozen
 class Found:
     """What a run needs.
 

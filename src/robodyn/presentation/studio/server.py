@@ -16,7 +16,7 @@ import logging
 import secrets
 import socket
 import threading
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from http import HTTPStatus
 from importlib.resources import files
 from pathlib import Path
@@ -29,6 +29,7 @@ from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 from websockets.typing import Origin
 
+from robodyn.base import frozen
 from robodyn.computation.native import cache_folder
 from robodyn.computation.native.cache import open_private
 from robodyn.presentation.pages.page import SCRIPTS, read_style, read_template
@@ -78,7 +79,7 @@ def _read(name: str) -> str:
 # Kept in a file that only the user can read, as it holds the token.
 
 
-@dataclass(frozen=True)
+@frozen
 class Address:
     """Port and token of a studio."""
 

@@ -15,14 +15,14 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from robodyn.analysis.key_result import key_results, path_limit
-from robodyn.base import Array, Flaw, ModelError, choose_first, refuse
+from robodyn.base import Array, Flaw, ModelError, choose_first, frozen, refuse
 from robodyn.computation.results import OutcomeKind, Run, compare
 from robodyn.description.catalog import list_scenarios
 from robodyn.description.files.starters import write_starter
@@ -143,7 +143,7 @@ class Job:
 # Library: what is shared by all browsers of a studio? The models of each scenario, and the commands that it can call.
 
 
-@dataclass(frozen=True)
+@frozen
 class JobTable:
     """What runs in a process of its own.
 
@@ -180,7 +180,7 @@ BETWEEN, BETWEEN_LOOKS = 0.1, 1.0
 Send = Callable[[str | bytes], None]
 
 
-@dataclass(frozen=True)
+@frozen
 class Wish:
     """A run that a browser asks for: a text with other values of some numbers; text is None where there is none.
 

@@ -7,11 +7,10 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from robodyn.base import Flaw, ModelError, refuse, write_file
+from robodyn.base import Flaw, ModelError, frozen, refuse, write_file
 from robodyn.computation.native import cache_folder
 from robodyn.computation.native.cache import make_private, open_private
 from robodyn.description.catalog import find_scenario, list_scenarios, title_of
@@ -29,7 +28,7 @@ Stamp = tuple[tuple[Path, int, int], ...]
 NO_FILE = "only .toml files in the scenario's folder can be written: give just the file name"
 
 
-@dataclass(frozen=True)
+@frozen
 class Source:
     """Where a scenario comes from.
 

@@ -20,13 +20,13 @@ selection of states with dummy derivatives).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array, FlawList, nearest
+from robodyn.base import Array, FlawList, frozen, nearest
 from robodyn.base.symbolic import to_column
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly.declarations import Ending, Guard, MemoryInfo
@@ -49,7 +49,7 @@ WITHIN = ("rhs", "position_rate", "outputs", "watched", "limits", "delayed", "ap
 where they have followed: both must see the same state."""
 
 
-@dataclass(frozen=True)
+@frozen
 class LoopEquations:
     """The equations that dependent joints follow from: residuals h and their rates, in q and v; N: q_dot by v."""
 

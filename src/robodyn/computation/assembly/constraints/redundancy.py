@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array, FlawList, limit_step, solve_newton
+from robodyn.base import Array, FlawList, frozen, limit_step, solve_newton
 from robodyn.base.symbolic import to_column, where
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly.contribution import Contribution, define_signal, merge
@@ -53,7 +53,7 @@ Evaluated = tuple[Array, Array, Array]
 """Residuals, their gradients by the positions, and those of their rates by the velocities."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Redundancy:
     """Equations, by the names of their forces.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.base.spatial import perpendicular_to
 from robodyn.base.symbolic import absolute, maximum, sqrt, to_column, where
 from robodyn.computation.assembly.contact.geometry import find_touch
@@ -153,7 +153,7 @@ STIFFER = 0.1
 hold."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ConstraintEquation:
     """One equation of a constraint: residual h, its rate, and what its acceleration is without joint accelerations.
 
@@ -170,7 +170,7 @@ class ConstraintEquation:
     drift: ca.SX
 
 
-@dataclass(frozen=True)
+@frozen
 class Constrained(Rows):
     """A mechanism that keeps its constraints: rows H of the equations, held where they are active.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 from typing import Any
 
 import casadi as ca
 
+from robodyn.base import frozen
 from robodyn.base.symbolic import minimum, sign, where
 from robodyn.computation.assembly.blocks import watch_passive
 from robodyn.computation.assembly.contribution import (
@@ -34,7 +35,7 @@ SIGNALS = {"gap": "m", "slip": "m/s", "active": "", "power": "W", "force.normal"
 SIGNALS |= {f"force.{axis}": "N" for axis in XYZ}
 
 
-@dataclass(frozen=True)
+@frozen
 class ContactForce:
     """What a contact point does: normal force, force on the touching body in world axes, and whether it touches."""
 

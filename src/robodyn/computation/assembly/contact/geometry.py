@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.base.spatial import perpendicular_to
 from robodyn.base.symbolic import absolute, clip, logical_and, maximum, sqrt, to_column, where
 from robodyn.base.symbolic.tables import gather, locate
@@ -94,7 +94,7 @@ def _cells(knots: Array, values: Array) -> Array:
 # the velocity of the touching body against the surface's body at p. The gap's rate is n . w, exactly.
 
 
-@dataclass(frozen=True)
+@frozen
 class Surface:
     """A surface as something near it sees it: its distance, and directions in world axes."""
 
@@ -103,7 +103,7 @@ class Surface:
     tangents: tuple[ca.SX, ca.SX]
 
 
-@dataclass(frozen=True)
+@frozen
 class ContactPoint:
     """One place where a contact may touch.
 
@@ -279,7 +279,7 @@ STOP_SPEED = 1e-3
 """Speed [rad/s, or m/s of a machine of 1 m] below which a joint stays at its stop; own choice, as that of contacts."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class EndStop:
     """One end of a joint's travel: a contact and its one contact point, that has no place in space."""
 
@@ -342,7 +342,7 @@ def stop_force(joint: Joint) -> str:
 # normal follows from a position, n.c = height; the two others follow from none (non-holonomic).
 
 
-@dataclass(frozen=True)
+@frozen
 class Touch:
     """Where a wheel touches.
 

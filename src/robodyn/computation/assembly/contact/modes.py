@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import accumulate, chain
 
 import casadi as ca
 import numpy as np
 
+from robodyn.base import frozen
 from robodyn.base.symbolic import absolute, factor_linear, is_zero, logical_and, maximum, sqrt, to_column, where
 from robodyn.computation.assembly.contribution import Contribution, Deferred, declare_memory, merge
 from robodyn.computation.assembly.declarations import Guard, MemoryInfo, ProblemInfo
@@ -53,7 +54,7 @@ Weigh = Callable[[ca.SX], ca.SX]
 """The compliance of each row, from what their forces do where they act themselves, both (k,)."""
 
 
-@dataclass(frozen=True)
+@frozen
 class MassSolver:
     """M^-1 as a function of a column, by the factors of M = L^T D L."""
 
@@ -75,7 +76,7 @@ class MassSolver:
         return S
 
 
-@dataclass(frozen=True)
+@frozen
 class Mobility:
     """What forces do where they act.
 
@@ -259,7 +260,7 @@ COLUMNS = ("lower", "upper", "below", "above", "coefficient", "partner", "allowe
 """Bounds in the order of the engine, behind b and the compliance."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Posed:
     """Rows whose modes are looked for, each entry a column (k,) or one number for all rows.
 
@@ -334,7 +335,7 @@ def pose_problem(name: str, parts: Sequence[Posed], bindings: Bindings) -> tuple
 ACTION, PROBLEM = "action:modes", "modes"
 
 
-@dataclass(frozen=True)
+@frozen
 class Settled:
     """What new modes change.
 
@@ -350,7 +351,7 @@ class Settled:
     jams: dict[str, ca.SX] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen
 class Rows:
     """Rows of one kind, `w = K a + drift`, each entry a column (k,).
 
@@ -377,7 +378,7 @@ class Rows:
         return ca.SX(self.held.numel(), 1)
 
 
-@dataclass(frozen=True)
+@frozen
 class Reaction(Rows, ABC):
     """Rows whose modes change: friction that sticks, rigid contacts."""
 
@@ -409,7 +410,7 @@ class Reaction(Rows, ABC):
         return values
 
 
-@dataclass(frozen=True)
+@frozen
 class Reactions:
     """All reactions of a machine.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
+from robodyn.base import frozen
 from robodyn.base.symbolic import (
     absolute,
     clip,
@@ -90,7 +91,7 @@ TURNED = 0.97
 """Cosine of the angle, 14 degrees, from its direction in memory at which a slow slip has turned."""
 
 
-@dataclass(frozen=True)
+@frozen
 class RoughPoint:
     """A contact point with friction, dry where it sticks.
 
@@ -264,7 +265,7 @@ FREE = 1.1
 """How many times more it must be to hold again."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Contacts(Reaction):
     """The rigid contacts of a machine: rows of their normals, then of the slips of dry friction.
 
@@ -446,7 +447,7 @@ LOCKING = 2 * FREE * LOCKED
 without a collision, which is the way out of Painleve's paradox."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Impulse:
     """Impulse on the joints and what it changes of their velocities, both (n_v,)."""
 
@@ -477,7 +478,7 @@ def _rebound(motion: Motion, contacts: Contacts) -> ca.SX:
     return where(contacts.rates < -contacts.rest_speed, restitution * contacts.rates, 0.0)
 
 
-@dataclass(frozen=True)
+@frozen
 class Slips:
     """Along which contact points slip: directions G among all rows of contacts, a column for each of k contact points.
 

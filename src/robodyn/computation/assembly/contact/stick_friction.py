@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import combinations
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.base.symbolic import absolute, logical_and, maximum, minimum, sign, to_column, where
 from robodyn.computation.assembly.constraints.solution import Constrained
 from robodyn.computation.assembly.contribution import Contribution, StickElement, define, define_signal, merge, watch
@@ -103,7 +103,7 @@ DEAD_CENTRE = 1e-9
 the root of this."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Sticking(Reaction):
     """The elements of a machine and the expressions their behaviour is made of.
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from robodyn.base import Array, Flaw, FlawList, ModelError, refuse
+from robodyn.base import Array, Flaw, FlawList, ModelError, frozen, refuse
 from robodyn.description.laws import LawInfo
 from robodyn.description.model import Block, Floats
 
@@ -31,7 +30,7 @@ ALIKE = 1e-9
 """Part of a period by which a delay may miss a whole number of them."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Variable:
     """A state, input or output of a linear model; value: where it is at the operating point."""
 
@@ -40,7 +39,7 @@ class Variable:
     value: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class SampledPlant:
     """A linear model at its samples.
 
@@ -137,7 +136,7 @@ HIDDEN = 1e-9
 SHOWN = 0.05
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Regulator:
     """State feedback.
 
@@ -152,7 +151,7 @@ class Regulator:
     multipliers: Array
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Observer:
     """Estimates states from outputs: x <- x + L (y - C x) at each sample, then x <- F x + sum G u.
 
@@ -358,7 +357,7 @@ def _rows(matrix: Array) -> Rows:
     return tuple(tuple(float(entry) for entry in row) for row in matrix)
 
 
-@dataclass(frozen=True)
+@frozen
 class StateLaw:
     """The law of a state controller, or of an observer alone where it has no gains K.
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array
+from robodyn.base import Array, frozen
 from robodyn.base.symbolic import factor_linear, is_symbolic, to_column
 from robodyn.base.symbolic.tables import call, spell_out
 from robodyn.computation.assembly.tracing import FRICTION_FACTOR
@@ -27,7 +26,7 @@ from robodyn.description.model.numbers import XYZ
 # assembled system, in which a block `probe.<name>` has an unknown force on each axis.
 
 
-@dataclass(frozen=True)
+@frozen
 class ModelFunctions:
     """Functions (t, q, v, numbers, target of the task) by name: see `columns_of`.
 
@@ -61,7 +60,7 @@ class ModelFunctions:
         return np.array(spell_out(self.named[name])(*arguments, target))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Scales:
     """Units of the task's rows and of the axes: 1 rad, or the machine's size [m]."""
 
@@ -89,7 +88,7 @@ SPARE = 1e-9
 Signals = Sequence[Any]
 
 
-@dataclass(frozen=True)
+@frozen
 class ModelInputs:
     """What a law sees of the machine: all joints, its axes, and the numbers of its model."""
 
@@ -101,7 +100,7 @@ class ModelInputs:
     numbers: ca.SX
 
 
-@dataclass(frozen=True)
+@frozen
 class StateFinder:
     """Finds the state of a model.
 
@@ -219,7 +218,7 @@ Friction = Mapping[str, Sequence[Callable[[Any, Any], Any]]]
 """Joint or coordinate -> laws of the friction on it: forces by its position and velocity."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ModelAt:
     """A model in the state q, v.
 
@@ -281,7 +280,7 @@ class ModelAt:
         return FRICTION_FACTOR * sum((law(*motion) for law in self.frictions.get(on, ())), ca.SX(0))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class TaskAt:
     """The task of a model in a state, with a target, or as where that is met."""
 

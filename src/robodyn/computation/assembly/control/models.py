@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array, FlawList, ModelError, nearest
+from robodyn.base import Array, FlawList, ModelError, frozen, nearest
 from robodyn.base.spatial import (
     Quaternion,
     conjugate,
@@ -53,7 +52,7 @@ from .model_dynamics import (
 # Record of a controller's model: what is known of it beside its law, which axes and task, and where does it start?
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ModelInfo:
     """The model that a block's law has got.
 
@@ -169,7 +168,7 @@ def _belongs(block: Block) -> bool:
 # so that what a task leaves free has no effect on it. In world axes d = q q_ref^-1, in those wanted d = q_ref^-1 q.
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ModelTask:
     """A task as expressions.
 
@@ -590,7 +589,7 @@ def name_direction(direction: Array, names: Sequence[str]) -> str:
 # Binding: a law and its model.
 
 
-@dataclass(frozen=True)
+@frozen
 class MachineSeen:
     """What a law can see of the machine: symbols of the states of all joints, and what is measured of its axes."""
 

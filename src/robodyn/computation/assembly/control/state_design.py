@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base import Array, FlawList, ModelError, nearest
+from robodyn.base import Array, FlawList, ModelError, frozen, nearest
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly.system import FREE, System
 from robodyn.description.laws import LawInfo
@@ -188,7 +187,7 @@ class _OperatingPoint:
 # Design of state controllers: which gains do weights, noises and poles give for the machine as it is described?
 
 
-@dataclass(frozen=True)
+@frozen
 class _Held:
     """Law: outputs that stand in for those of a controller which is not there yet."""
 
@@ -201,7 +200,7 @@ class _Held:
         return {name: (0.0,) * count for name, count in self.outputs}
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class StateDesign:
     """What was designed for a controller: the sampled machine, the regulator and the observer, where asked for."""
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from robodyn.base import known_unit, parse_unit
+from robodyn.base import frozen, known_unit, parse_unit
 
 WORDS = {
     "time": "time timestamp timestamps stamp zeit temps tempo sec secs seconds msec usec nsec",
@@ -44,7 +43,7 @@ LIKE = {
 PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 
-@dataclass(frozen=True)
+@frozen
 class Heading:
     """What a column's name says.
 

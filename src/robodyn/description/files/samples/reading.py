@@ -16,12 +16,12 @@ from robodyn.base import (
     ModelError,
     UnitError,
     UnitOfMeasure,
+    frozen,
     known_unit,
     nearest,
     parse_unit,
     refuse,
 )
-from robodyn.base.records import dataclass
 from robodyn.base.untrusted import DAMAGE, Unreadable
 from robodyn.description.files.table import TomlTable, load_toml
 from robodyn.description.files.units import split_quantity
@@ -44,7 +44,7 @@ MOTIONS = ("rad", "rad/s", "rad/s^2", "m", "m/s", "m/s^2")
 EFFORTS = ("N m", "N")
 
 
-@dataclass(frozen=True)
+@frozen
 class TimeMapping:
     """Where times come from.
 
@@ -65,7 +65,7 @@ class TimeMapping:
     end: float | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class SignalMapping:
     """One signal and the column it comes from; numbers in SI, `offset` and `limit` in the column's quantity.
 
@@ -98,7 +98,7 @@ class SignalMapping:
         return tuple(self.columns) or (self.column,)
 
 
-@dataclass(frozen=True)
+@frozen
 class DataMapping:
     """What the columns of a file mean; without signals all of them are taken by their own names."""
 
@@ -421,7 +421,7 @@ LOGS = {".mcap": read_mcap, ".bag": read_bag, ".db3": read_bag, "": read_bag}
 EXTRAS = {"pyarrow": "export", "h5py": "logs", "mcap": "logs", "rosbags": "logs"}
 
 
-@dataclass(frozen=True)
+@frozen
 class Samples:
     """Times [s] and values (n, signals) in SI, nan where one is missing; what they are, and what was done to them."""
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.base import Array, Flaw, FlawList, ModelError, known_unit, refuse, split_heading
-from robodyn.base.records import dataclass
+from robodyn.base import Array, Flaw, FlawList, ModelError, frozen, known_unit, refuse, split_heading
 from robodyn.base.untrusted import MEGABYTE, read_bytes
 
 # --------------------------------------------------------------------------------------------------
@@ -22,7 +21,7 @@ MOST_FLAWS = 20
 """A file of another kind is wrong in every cell: this many are reported."""
 
 
-@dataclass(frozen=True)
+@frozen
 class FileColumns:
     """Columns of one clock.
 
@@ -67,7 +66,7 @@ LOOKED_AT = 50
 """Rows that decide what a column holds."""
 
 
-@dataclass(frozen=True)
+@frozen
 class TextFormat:
     """What a mapping says of a text table; None is found out.
 
@@ -84,7 +83,7 @@ class TextFormat:
     drop_bad_rows: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class TextTable:
     """Lines of numbers with their line numbers, and what their columns are.
 
