@@ -8,6 +8,8 @@ A mutant is one small edit at one place of one file. All mutants stand in an ord
 `--seconds` had ended; `--again` tries those once more that no test has seen, with `--checked` in engines that check
 every access to memory: for these the sanitisers' runtimes must be loaded before Python, see the Makefile.
 
+Mutants that no test can see, or that are no fault, stand in engine_mutants.toml with the reason; they are not tried.
+
 To try hundreds, the tests are imported and collected once. In a fork of this process, an engine that notes each basic
 block tells which tests reach which line and how long they take. Then for each mutant its file alone is compiled. Where
 the object is that of the file without the fault, there is none: the mutant is equivalent. Else the tests that reach its
@@ -29,6 +31,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -52,9 +55,11 @@ TESTS = [
     "systems",
 ]
 PLACE = BUILD / "mutants"
+EXPLAINED = Path(__file__).with_suffix(".toml")
+"""Lists of mutants by the reason why none of them is a fault that a test could see."""
 LOG = PLACE / "log.jsonl"
 """A line of JSON for each mutant that was tried."""
-PATIENCE, LEAST_PATIENCE = 5.0, 10.0
+PATIENCE, LEAST_PATIENCE = 3.0, 3.0
 """A mutant hangs where its tests take so many times as long, and so many seconds [s] of processor time more."""
 MEMORY = 8 * 2**30
 ALIVE = ("survived", "unreached")
@@ -102,6 +107,11 @@ class Mutant:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line + 1}: {self.edited.strip()}"
+
+    @property
+    def name(self) -> str:
+        """As in the lists of those that are explained: without its line, which others move."""
+        return f"{self.file}: {self.edited.strip()}"
 
     def rank(self, seed: int) -> bytes:
         """Its place in the order of a seed, which stays where other lines change."""
@@ -212,7 +222,11 @@ class Trials:
         sample = sorted(wanted, key=lambda mutant: mutant.rank(self.wanted.seed))[: self.wanted.count]
         known = read_log()
         objects = compile_engine(FOLDER, PLACE / "objects", PLACE / "whole.so", *self.flags)
+        explained = {name for names in tomllib.loads(EXPLAINED.read_text(encoding="utf-8")).values() for name in names}
         for mutant in sample:
+            if mutant.name in explained:
+                known[mutant.key] = {"kind": "explained", "seconds": 0.0}
+                continue
             alive = known.get(mutant.key, {}).get("kind") in ALIVE
             if mutant.key in known and not (alive and self.wanted.again):
                 continue
@@ -234,10 +248,11 @@ class Trials:
             if (kind := known[mutant.key]["kind"]) in ALIVE:
                 self.say(f"{kind}: {mutant}")
         faults = sum(kinds.values()) - kinds["not compiled"] - kinds["equivalent"]
-        seen = faults - sum(kinds[kind] for kind in ALIVE)
+        seen = faults - kinds["explained"] - sum(kinds[kind] for kind in ALIVE)
         took = sum(known[mutant.key]["seconds"] for mutant in tried)
         self.say(f"{len(tried)} of {len(sample)} mutants tried in {took:.0f} s: {dict(kinds)}")
-        self.say(f"{seen} of {faults} faults seen, {100 * seen / max(faults, 1):.1f} %")
+        share, with_explained = (100 * count / max(faults, 1) for count in (seen, seen + kinds["explained"]))
+        self.say(f"{seen} of {faults} faults seen, {share:.1f} %; or explained: {with_explained:.1f} %")
 
     def measure(self) -> Reach | None:
         """Which tests reach which lines, and how long they take; nothing where the time ends before that is known.

@@ -67,6 +67,21 @@ def test_a_spike_of_a_table_is_met_by_implicit_steps():
     assert run.certificate[UNSEEN].subject == f"proven on {run.statistics.steps} of {run.statistics.steps} steps"
 
 
+@pytest.mark.parametrize("method", ["dopri5", "trbdf2", "rodas4"])
+def test_a_hump_that_begins_and_ends_at_kinks_is_felt(method):
+    """A brake (w^2 - (x - at)^2) b for 1 mm: a step that begins at the first kink sees nothing of it at its start."""
+    width, lost = 5e-4, 0.2
+
+    def hump(x, *, at):
+        return {"force": -0.375 * lost / width**3 * maximum(0.0, width**2 - (x - at) ** 2)}
+
+    block = Block("hump", hump, on="slide", inputs={"x": "slide.position"}, parameters={"at": 1.0})
+    system = assemble(sliding(block))
+    for at in np.geomspace(0.03, 7.0, 12):
+        run = simulate(system, Solver(method), parameters={"hump.at": float(at)})
+        assert run.final["slide.velocity"] == pytest.approx((1.0 - lost) ** 0.5, abs=5e-5)
+
+
 def test_an_impulse_by_the_clock_is_felt_however_short_it_is():
     """10 N for 30 us, at a time that no look before the run can have hit: 0.3 mm/s."""
     kick = Block(

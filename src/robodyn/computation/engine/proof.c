@@ -61,7 +61,7 @@ enum { MOST_QUICK = 8 };
 
 /* Steps in which what was left open to the last is not looked at, the first time and at most: each time twice as many. Its level
    there. */
-enum { REST = 15, LONGEST_REST = 1920 };
+enum { REST = 1, LONGEST_REST = 2048 };
 
 /* Rows of condition_values. */
 enum { V_LEFT, V_RIGHT, V_POINT };
@@ -398,7 +398,7 @@ static double kink_error(const Run *run, double theta) {
 /* Whether steps end where condition j changes, at a place of this one. The error estimate of an explicit method sees a jump
    badly, and not at all where it lies at some place in the step (at 0.42 of it for dopri5); none sees that of a signal which is
    delayed. At a kink steps end where it has made an error that counts. Other steps end where a condition changes that is back
-   at their end, and at the first of several changes: what holds only between two, no stage may have seen. */
+   at their end, and at the first of several changes and then at the next: what holds only between two, no stage may have seen. */
 static int must_end(const Run *run, int64_t j, double theta) {
   if (run->model->condition_kind[j] & LATE) return 1;
   return run->method->family == EXPLICIT && (jumps_at(run, j) || kink_error(run, theta) * run->error_before > KINK_ERROR);
@@ -530,6 +530,8 @@ double scan_step(Run *run) {
   int unproven = 0, left_known = 0, hopeless_known = 0, adaptive = run->method->adaptive != 0;
   double spent = run->proof_work;
   Change before = {INFINITY, -1, 1};
+  /* A step that begins at a change ends at the next: no stage may fall between them. */
+  int begins = fabs(run->t - run->changed_at) <= beside(run);
   run->crossed = -1;
   begin_levels(run);
   if (run->set_aside && !unproven++) note_unproven(run, first_tired(run), 0.0, 0);
@@ -628,7 +630,8 @@ double scan_step(Run *run) {
       int at_start = change.place <= instant;
       int goes_back = change.place < 1.0 && !differs(kind, level, level_of(kind, conditions_at(run, 1.0, V_POINT)[k]));
       int follows = (change.place - before.place) * run->h_tried > beside(run);
-      int ends = adaptive && !at_start && (goes_back || follows || must_end(run, change.j, change.place));
+      int since = before.j < 0 && begins && change.place * run->h_tried > beside(run);
+      int ends = adaptive && !at_start && (goes_back || follows || since || must_end(run, change.j, change.place));
       Change end_at = follows ? before : change;
       if (ends && ends_at_change(run, end_at.j, end_at.place)) return CUT;
       if (!at_start && before.j < 0) before = change;
