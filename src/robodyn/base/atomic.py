@@ -9,18 +9,22 @@ from pathlib import Path
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def replacing(path: str | Path, visible: bool = False) -> Iterator[Path]:
     """A temporary path beside the wanted one, moved onto it once the block has written it without error.
 
     Folders that are missing are made. The data is on the disk before the name points to it. A link stays a link, and a
     file that is replaced keeps its permissions; a pipe or a device is written to as it is.
+
+    Args:
+        visible: whether the temporary file is of use by itself, so that who finds it should see what it is.
     """
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
         yield target
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
+    once = uuid.uuid4().hex[:8]
+    draft = target.with_name(f"{target.name}.{once}.part" if visible else f".{target.name}.{once}.tmp")
     try:
         yield draft
         with open(draft, "rb+") as file:

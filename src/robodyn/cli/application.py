@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from robodyn.base import Flaw, ModelError, clear_line, to_plain
+from robodyn.base import Flaw, ModelError, Unreadable, clear_line, to_plain
 
 BAD_INPUT, SIMULATION_FAILED, INTERRUPTED = 2, 3, 130
 MODULES = ("run", "describe", "look", "studio", "linear", "analyse", "sweep", "measure", "export")
@@ -138,6 +138,9 @@ class Commands(TyperGroup):
             raise _report(BadInput(str(error), error.flaws, error.source), as_json) from error
         except BadInput as error:
             raise _report(error, as_json) from error
+        except Unreadable as error:
+            # Signals of a run file are read when they are asked for.
+            raise _report(fail(error), as_json) from error
         except UsageError as error:
             if as_json:
                 print_json({"error": BadInput(error.format_message()).to_plain()})

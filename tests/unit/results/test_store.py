@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from robodyn.computation.results import RunFileError, identical, load, save
+from robodyn.computation.results.archive import ZipWriter
 from robodyn.computation.results.store import to_record
 
 
@@ -98,7 +99,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(run, stored, monkeyp
     def fail(*_args):
         raise OSError("disk full")
 
-    monkeypatch.setattr(zipfile.ZipFile, "writestr", fail)
+    monkeypatch.setattr(ZipWriter, "finish", fail)
     with pytest.raises(OSError, match="disk full"):
         save(run, stored)
     assert stored.read_bytes() == before

@@ -90,7 +90,7 @@ class CouplingRecord:
             statistics,
         )
         certificate = certify_coupling(run, self.pairs, self.start_gaps, balances, settings)
-        return run.judged(judge(outcome, certificate), certificate, ())
+        return run.judged(outcome=judge(outcome, certificate), certificate=certificate, passed_limits=())
 
 
 _OWN = {"energy_error": "J", "gap": "", "condition": ""}

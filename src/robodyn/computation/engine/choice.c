@@ -118,8 +118,8 @@ static double work_with_rows(const Run *run, const Method *method) {
 
 /* Whether explicit steps of a length would fill the record before the end. */
 static int fills_record(const Run *run, double h) {
-  double rows = (run->t_end - run->t) / h * count_rows(run);
-  return rows > 0.0 && rows > ROOM_USED * (double)(run->recording->most_rows - run->n_rows);
+  double rows = (run->t_end - run->t) / h * count_rows(run), most = (double)run->recording->most_rows;
+  return most > 0.0 && rows > 0.0 && rows > ROOM_USED * (most - (double)run->n_rows);
 }
 
 /* Error of a step with a method, taken from START and forgotten. */

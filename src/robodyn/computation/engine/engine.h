@@ -204,7 +204,7 @@ typedef struct {
   int64_t keep_end;     /* 1: with given times, the end of the run is kept too */
   int64_t watch_steps;  /* 1: with given times, the last of what is watched is looked at in every step too */
   int64_t n_times;
-  int64_t most_rows;    /* beyond these the run ends */
+  int64_t most_rows;    /* beyond these the run ends; 0: rows are taken away as they come, see run_drop_rows */
   const double *times;  /* ascending (n_times) */
 } Recording;
 
@@ -495,6 +495,9 @@ ENGINE_API int64_t run_watch(Run *run);
 ENGINE_API void run_arrive(Run *run, double t);
 /* End a run from outside, with its last row. */
 ENGINE_API void run_conclude(Run *run, int64_t status);
+/* Forget the rows but the last so many, which it still compares the next with: whoever takes rows away while the run goes on
+   has copied them. */
+ENGINE_API void run_drop_rows(Run *run, int64_t kept);
 /* The state of a run as bytes without addresses, for a run of the same model and method; the record is not in it, only
    its length: 0 where there is no memory for it. */
 ENGINE_API int64_t run_state_size(const Run *run);
@@ -590,6 +593,14 @@ ENGINE_API int64_t find_errors_between(const Record *record, double share, doubl
 ENGINE_API void slice_begin(const Slice *slice, Run **runs, int64_t n);
 /* Of runs that have ended: 1 where the end was reached and every check holds, and then the measures (n, n_measures). */
 ENGINE_API void slice_judge(const Slice *slice, Run **runs, int64_t n, int64_t *sound, double *measures);
+/* Rows of a record as columns of few bytes, see columns.c. First, for rows at the times t, weights (4 n) that all columns share;
+   then the columns y (n, n_columns) for so many bytes of each number (widths), one behind the other (8 n n_columns bytes are
+   enough); off by at most half its quantum, a power of two, or exact where that is 0. Work: 2 n numbers. n is at least 1. */
+ENGINE_API void column_weights(int64_t n, const double *t, double *weights);
+ENGINE_API void encode_columns(int64_t n, int64_t n_columns, const double *weights, const double *y, const double *quanta,
+                               double *work, unsigned char *planes, int64_t *widths);
+ENGINE_API void decode_column(int64_t n, const double *weights, double quantum, int64_t width, const unsigned char *planes,
+                              double *y);
 /* Sizes of Model, Method, Solver, Recording, Run, Check, Slice, Record and March, to be compared with those read from this text. */
 ENGINE_API void engine_sizes(int64_t *sizes);
 

@@ -123,7 +123,9 @@ Run *run_new(const Model *model, const Method *method, const Solver *solver, con
   run->memory = calloc((size_t)(run->n_block + LINE), sizeof(double));
   run->block = line_start(run->memory);
   if (recording->kind != RECORD_NOTHING) {
-    run->row_capacity = at_least(recording->n_times + 2, FIRST_ROWS);
+    /* Where rows are taken away, there is room for some of them; a march has tables for all. */
+    int64_t all = recording->most_rows > 0 || model->march ? recording->n_times + 2 : 0;
+    run->row_capacity = at_least(all, FIRST_ROWS);
     run->rows = malloc((size_t)(run->row_capacity * row_width(run) + model->n_watched) * sizeof(double));
   }
   if (run->memory == NULL || (run->rows == NULL && run->row_capacity > 0)) {
@@ -173,12 +175,24 @@ static int reserve(Run *run, double **rows, int64_t *capacity, int64_t width, in
 /* Whether the record has room for one more piece of a step and the instant after it. */
 int make_room(Run *run) {
   int64_t refine = run->recording->refine, wanted = run->n_rows + (refine > 0 ? refine : PIECE) + 3;
+  int64_t most = run->recording->most_rows;
   if (run->recording->kind != RECORD_STEPS || wanted <= run->row_capacity) return 1;
-  if (2 * run->row_capacity > run->recording->most_rows) {
+  if (most > 0 && 2 * run->row_capacity > most) {
     run->status = RECORD_FULL;
     return 0;
   }
   return reserve(run, &run->rows, &run->row_capacity, row_width(run), wanted);
+}
+
+/* The same for one more of given times, where there is not room for all of them. */
+int make_room_for_time(Run *run) {
+  return reserve(run, &run->rows, &run->row_capacity, row_width(run), run->n_rows + 2);
+}
+
+void run_drop_rows(Run *run, int64_t kept) {
+  if (kept >= run->n_rows) return;
+  memmove(run->rows, record_row(run, run->n_rows - kept), (size_t)(kept * row_width(run)) * sizeof(double));
+  run->n_rows = kept;
 }
 
 /* A new last row; null where there is no memory for it, which ends the run. Where all delayed signals have readers, rows

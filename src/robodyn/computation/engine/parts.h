@@ -193,6 +193,7 @@ void record_end(Run *run);
 
 /* memory.c */
 int make_room(Run *run);
+int make_room_for_time(Run *run);
 double *append_row(Run *run, double **rows, int64_t *count, int64_t *capacity, int64_t width, int64_t *readers);
 
 #endif

@@ -174,6 +174,7 @@ static void record_times(Run *run) {
     double t = recording->times[run->next_time], fraction = (t - run->t) / length;
     if (fraction * length <= run->resolution) fraction = 0.0;
     if (fraction > from) take_probe(run, from, fraction - from);
+    if (!make_room_for_time(run)) return;
     add_row(run, t, place_point(run, fraction), POINT);
     from = fraction;
   }
@@ -237,7 +238,7 @@ void record_end(Run *run) {
   if (recording->kind == RECORD_TIMES) {
     for (; run->next_time < recording->n_times; run->next_time++) {
       double t = recording->times[run->next_time];
-      if (!(t <= run->t + run->resolution)) break;
+      if (!(t <= run->t + run->resolution) || !make_room_for_time(run)) break;
       add_row(run, t, run->t, START);
     }
     int missing = run->n_rows == 0 || record_row(run, run->n_rows - 1)[0] < run->t;

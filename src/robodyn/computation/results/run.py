@@ -16,10 +16,15 @@ from robodyn.base import SignalInfo as SignalInfo
 from .errors import Errors
 from .outcome import Certificate, Outcome, PassedLimit, join_certificates, join_limits
 from .provenance import Provenance, Statistics
+from .rows import StoredRows
 from .signal import Booleans, Probes, Signal, check_time, frozen_array
 
 if TYPE_CHECKING:
     import xarray
+
+
+ROW_ARRAYS = ("time", "values", "knots")
+"""Fields that have an entry for each row."""
 
 
 @frozen
@@ -90,30 +95,58 @@ class Run(Displayed):
     passed_limits: tuple[PassedLimit, ...] = ()
 
     def __post_init__(self) -> None:
-        for part in ("time", "values"):
-            object.__setattr__(self, part, frozen_array(getattr(self, part)))
         for part in ("infos", "warnings"):
             object.__setattr__(self, part, tuple(getattr(self, part)))
         object.__setattr__(self, "events", EventList(self.events))
-        check_time(self.time)
+        stored = self.values
+        if isinstance(stored, StoredRows):
+            # What is in a file is read when it is asked for: see __getattr__.
+            for part in ROW_ARRAYS:
+                self.__dict__.pop(part, None)
+            self.__dict__.update(stored=stored, columns={})
+        else:
+            for part in ("time", "values"):
+                object.__setattr__(self, part, frozen_array(getattr(self, part)))
+            check_time(self.time)
         self._check_columns()
 
-    def judged(self, outcome: Outcome, certificate: Certificate, passed_limits: tuple[PassedLimit, ...]) -> Run:
-        """This run, whose columns have been checked, with what was found of it afterwards."""
-        verdict = {"outcome": outcome, "certificate": certificate, "passed_limits": passed_limits}
+    def __getattr__(self, name: str) -> Any:
+        stored: StoredRows | None = self.__dict__.get("stored")
+        if name not in ROW_ARRAYS or stored is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if name == "knots":
+            value: Any = stored.knots()
+        else:
+            value = frozen_array(stored.time() if name == "time" else stored.signals())
+        self.__dict__[name] = value
+        return value
+
+    def judged(self, **findings: Any) -> Run:
+        """This run, whose columns have been checked, with what was found of it afterwards, field by field."""
         other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__ | verdict)
+        other.__dict__.update(self.__dict__ | findings)
         return other
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of every signal."""
+        stored: StoredRows | None = self.__dict__.get("stored")
+        return self.time.size if stored is None else len(stored)
+
+    @property
+    def rows_are_apart(self) -> bool:
+        """Whether nothing is known of what lies between the rows."""
+        return not self.stored.has_knots if "stored" in self.__dict__ else self.knots is None
 
     def __getitem__(self, name: str) -> Signal:
         """The signal of that name, or a KeyError with the nearest names."""
         info = self.infos[self._column(name)]
-        rate = None if info.rate is None else self.values[:, self._column(info.rate)]
-        values = self.values[:, self._column(name)]
+        rate = None if info.rate is None else self._values(self._column(info.rate))
+        values = self._values(self._column(name))
         return Signal(name, info.unit, self.time, values, info.kind, rate, self.knots, info.note)
 
     def __repr__(self) -> str:
-        counts = f"{self.time.size} rows of {len(self)} signals"
+        counts = f"{self.n_rows} rows of {len(self)} signals"
         return f"<Run of {self.provenance.scenario}: {counts}, {self.outcome.sentence}>"
 
     plot = later("robodyn.presentation.reporting.runs:draw_run")
@@ -132,7 +165,8 @@ class Run(Displayed):
         probes = self.probes
         if probes is not None:
             probes = Probes(probes.time, probes.values[:, columns], probes.errors[:, columns])
-        return replace(self, values=self.values[:, columns], infos=tuple(infos), probes=probes)
+        values = self.values[:, columns] if "values" in self.__dict__ else self.stored.signals(columns)
+        return replace(self, values=values, infos=tuple(infos), probes=probes)
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame over time, one column a signal."""
@@ -140,11 +174,16 @@ class Run(Displayed):
 
         return pandas.DataFrame(self.values, index=pandas.Index(self.time, name="time"), columns=list(self.names))
 
-    def save(self, path: str | Path) -> Path:
-        """Write the run to one file, all or nothing, which `load` and every command read."""
+    def save(self, path: str | Path, tolerance: float = 0.0) -> Path:
+        """Write the run to one file, all or nothing, which `load` and every command read.
+
+        Args:
+            tolerance: error that signals may have there, as part of their largest magnitude: files are many times
+                smaller then. By default nothing is lost.
+        """
         from .store import save
 
-        return save(self, path)
+        return save(self, path, tolerance)
 
     def to_csv(self, path: str | Path) -> Path:
         """Write a table with one row a sample and headings 'name [unit]'; numbers keep every bit."""
@@ -175,14 +214,24 @@ class Run(Displayed):
     @property
     def final(self) -> dict[str, float]:
         """The last recorded value of every signal, by name."""
-        if self.time.size == 0:
+        if self.n_rows == 0:
             raise ValueError("the run recorded no samples")
-        return dict(zip(self.names, self.values[-1].tolist(), strict=True))
+        values = self.values if "values" in self.__dict__ else self.stored.part(-1)[1]
+        return dict(zip(self.names, values[-1].tolist(), strict=True))
 
     def _column(self, name: str) -> int:
         if name not in self.names:
             raise KeyError(self._unknown(name))
         return self.names.index(name)
+
+    def _values(self, k: int) -> Array:
+        """A column."""
+        if "values" in self.__dict__:
+            return self.values[:, k]
+        if k not in self.columns:
+            self.columns[k] = self.stored.signals([k])[:, 0]
+        values: Array = self.columns[k]
+        return values
 
     def _unknown(self, name: str) -> str:
         near = near_names(str(name), self.names)
@@ -190,13 +239,13 @@ class Run(Displayed):
         return f"no signal {name!r}; {hint}"
 
     def _check_columns(self) -> None:
-        expected = (self.time.size, len(self.infos))
-        if self.values.shape != expected:
+        if "values" in self.__dict__ and self.values.shape != (expected := (self.time.size, len(self.infos))):
             raise ValueError(f"values have shape {self.values.shape}, times and infos ask for {expected}")
         if self.probes is not None and self.probes.values.shape[1:] != (len(self.infos),):
             raise ValueError(f"probes have {self.probes.values.shape[1:]} columns, there are {len(self.infos)} signals")
-        if self.knots is not None and self.knots.shape != self.time.shape:
-            raise ValueError(f"knots have shape {self.knots.shape}, times {self.time.shape}")
+        knots: Booleans | None = self.__dict__.get("knots")
+        if knots is not None and knots.shape != self.time.shape:
+            raise ValueError(f"knots have shape {knots.shape}, times {self.time.shape}")
         names = self.names
         if len(set(names)) < len(names):
             twice = sorted({name for name in names if names.count(name) > 1})
@@ -205,6 +254,10 @@ class Run(Displayed):
         for info in self.infos:
             if info.rate is not None and info.rate not in distinct:
                 raise ValueError(f"{info.name}: its rate {info.rate!r} is not recorded")
+
+
+# Its default would be found before what is in a file.
+del Run.knots
 
 
 # --------------------------------------------------------------------------------------------------

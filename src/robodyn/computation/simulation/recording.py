@@ -71,7 +71,7 @@ def make_run(
     )
     certificate = check_rows(certificate, compiled, trajectory, rows_chosen)
     limits = find_passed_limits(system, trajectory, run, rows_chosen)
-    return run.judged(judge(outcome, certificate), certificate, limits)
+    return run.judged(outcome=judge(outcome, certificate), certificate=certificate, passed_limits=limits)
 
 
 def _end(system: System, trajectory: Trajectory) -> dict[str, float]:

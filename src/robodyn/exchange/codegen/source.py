@@ -197,7 +197,8 @@ def _pointers(name: str, kind: str, entries: Sequence[str], linkage: str = "stat
 
 
 COUPLED = ("coupling.h", "coupled.h", "coupling.c", "coupled_motion.c", "extrapolation.c", "interface_model.c")
-NOT_EXPORTED = ("engine_digest.c", "lanes.h", "lanes.c", "convoy.c", "march.c", "slices.c", "between.c", *COUPLED)
+LIBRARY_ONLY = ("engine_digest.c", "lanes.h", "lanes.c", "convoy.c", "march.c", "slices.c", "between.c", "columns.c")
+NOT_EXPORTED = (*LIBRARY_ONLY, *COUPLED)
 """What names the sources of an installed library, what carries out several runs at once or couples them: of no use
 elsewhere."""
 
