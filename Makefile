@@ -12,7 +12,11 @@ ifeq ($(filter demo bench soak coverage sanitize,$(MAKECMDGOALS)),)
 MAKEFLAGS += --output-sync=line
 endif
 
-PIP := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt
+# uv installs in a third of pip's processor time. Where it is not to be had, or pip has settings that uv does not read,
+# such as an index of one's own, pip installs instead and says what is wrong.
+WANTED := --quiet --constraint constraints.txt
+INSTALL := install() { $(BIN)/uv pip install $(WANTED) --python $(BIN)/python "$$@" 2> /dev/null \
+  || $(BIN)/pip install --no-compile $(WANTED) "$$@"; }; install
 
 .PHONY: setup system-packages demo test test-library test-studies verify sanitize coverage soak lint bench docs clean
 
@@ -22,12 +26,12 @@ setup: $(STAMP)
 # compiled with the installation, and by itself when its C sources have changed.
 $(VENV)/.checkable: $(BIN)/pip pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
 	@echo "Installing robodyn and its tests into $(VENV): about 1.3 GB, half a minute ..."
-	@$(PIP) --editable '.[test,lint]' --editable ./studies
+	@$(INSTALL) --editable '.[test,lint]' --editable ./studies
 	@touch $@ $(VENV)/.demo
 
 $(STAMP): $(VENV)/.checkable
 	@echo "Installing what tests compare with, Pinocchio, its robots and a cross compiler: another 1.3 GB ..."
-	@$(PIP) 'robodyn[referees]'
+	@$(INSTALL) 'robodyn[referees]'
 	@touch $@
 
 $(BIN)/pip:
@@ -35,6 +39,7 @@ $(BIN)/pip:
 	  || { echo "robodyn needs Python 3.11 or newer: make PYTHON=/path/to/python3"; exit 1; }
 	@$(PYTHON) -m venv --clear $(VENV) \
 	  || { echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	@$@ install $(WANTED) uv 2> /dev/null || true
 
 # Programs of the system that some tests call: LibreOffice recalculates exported workbooks, Chromium opens reports.
 SYSTEM_PACKAGES := libreoffice-calc-nogui chromium chromium-driver
@@ -53,7 +58,7 @@ system-packages:
 # The demo installs what a user needs: no tests, no rivals.
 $(VENV)/.demo: $(BIN)/pip pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
 	@echo "Installing robodyn into $(VENV), about a minute ..."
-	@$(PIP) --editable '.[plot,studio]' --editable ./studies
+	@$(INSTALL) --editable '.[plot,studio]' --editable ./studies
 	@touch $@
 
 OUT ?= out
@@ -140,7 +145,7 @@ lint: $(VENV)/.checkable
 	$(BIN)/lint-imports
 
 bench: setup
-	$(PIP) --editable '.[bench]'
+	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
 # Pages of the studies are written once; `make clean` removes them. The site needs nothing of what tests need.
@@ -148,7 +153,7 @@ STUDY_PAGES := $(patsubst %,docs/studies/%.md,scara epaas constraints rx90 cosim
 
 $(VENV)/.docs: $(BIN)/pip pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
 	@echo "Installing what the site needs into $(VENV) ..."
-	@$(PIP) --editable '.[docs]' --editable ./studies
+	@$(INSTALL) --editable '.[docs]' --editable ./studies
 	@touch $@
 
 docs: $(VENV)/.docs $(STUDY_PAGES)
