@@ -72,12 +72,19 @@ demo: $(VENV)/.demo
 
 # Compiled modules are kept, whatever the shell says: tests start hundreds of processes. Native code is made quickly: the
 # same bits, and most machines move for a second only.
-PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 ROBODYN_OPTIMISATION=$${ROBODYN_OPTIMISATION-0} $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+TEST_PYTHON := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 ROBODYN_OPTIMISATION=$${ROBODYN_OPTIMISATION-0} $(BIN)/python
+PYTEST := $(TEST_PYTHON) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: lint test-library
 
+# Modules that tests import, and tests with their asserts, are compiled once and not by each of the workers; meanwhile
+# referees are installed.
+$(VENV)/.compiled: $(VENV)/.checkable
+	@$(TEST_PYTHON) -m pytest --collect-only --quiet > /dev/null || true
+	@touch $@
+
 # One worker more than for computing alone: tests of the library wait for browsers, compilers and servers.
-test-library: setup system-packages
+test-library: setup system-packages $(VENV)/.compiled
 	@echo "Testing the library ..."
 	@$(PYTEST) -n $$(($(WORKERS) + 1))
 
