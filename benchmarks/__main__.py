@@ -5,9 +5,9 @@
     python -m benchmarks --beside CHECKOUT [--rounds N] [--only NAME ...] [--json FILE]
 
 A benchmark is a module with `measure(size) -> Findings` and `SIZES`: "smallest" for a check in seconds, "usual", and
-perhaps "full". What it asserts, it asserts at every size. `--page` writes all rows into a page, between its marks. A
-missed goal is printed and is no error. The exit code is 1 where contenders disagree or a benchmark fails, 2 where a
-rival was not there to be measured.
+perhaps "full". What it asserts, it asserts at every size. `--page` writes all rows, and the tables and remarks of each
+benchmark, into a page, between its marks. A missed goal is printed and is no error. The exit code is 1 where contenders
+disagree or a benchmark fails, 2 where a rival was not there to be measured.
 """
 
 from __future__ import annotations
@@ -24,7 +24,18 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.beside import ROUNDS, compare_checkouts
-from benchmarks.findings import Disagreement, Findings, show, show_agreements, write_between
+from benchmarks.findings import (
+    HEADINGS,
+    Disagreement,
+    Findings,
+    as_line,
+    as_markdown,
+    describe_details,
+    read_blocks,
+    show,
+    show_agreements,
+    write_blocks,
+)
 
 BENCHMARKS = (
     "forward_dynamics",
@@ -57,6 +68,9 @@ BENCHMARKS = (
 ON_REQUEST = ("growth", "scaling", "coverage")
 # Those that can do more than there is patience for every day.
 LONGER = ("auto", "rx90_sweep", "many", "lanes")
+# Rows of all benchmarks on a page, and their headings there.
+OVERVIEW = "benchmarks"
+PAGE_HEADINGS = {"ratio": "ratio (least to largest)"}
 DEFAULT_FILE = Path("out/benchmarks.json")
 PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "scipy", "pin", "mujoco", "exudyn", "drake", "newton")
 FAILED, MISSING = 1, 2
@@ -86,7 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(report, indent=2) + "\n")
     if options.page:
-        write_between(options.page, "benchmarks", describe_rows(findings, report["machine"]))
+        write_page(options.page, findings, report["machine"], not options.only)
     print(f"\n{describe_goals(results['rows'])}; kept in {DEFAULT_FILE}")
     missing = any(each.missing for each in findings.values())
     return FAILED if failures else MISSING if missing else 0
@@ -122,7 +136,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--beside", type=Path, metavar="CHECKOUT", help="in turns with the code of another checkout")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="turns of --beside, of which the least counts")
     parser.add_argument("--json", type=Path, help=f"also write the findings to this file (always: {DEFAULT_FILE})")
-    parser.add_argument("--page", type=Path, help="also write the rows into this page, between its marks")
+    parser.add_argument("--page", type=Path, help="also write all that was found into this page, between its marks")
     options = parser.parse_args(arguments)
     # Of another checkout's benchmarks only that one knows the names.
     unknown = [name for name in options.only or () if name not in known and not options.beside]
@@ -134,6 +148,12 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         parser.error("--full, --check and --beside exclude one another")
     if (options.check and (options.json or options.page)) or (options.beside and options.page):
         parser.error("--check measures nothing that could be written, and --beside no rows of a page")
+    if options.page and not options.page.is_file():
+        parser.error(f"--page: {options.page} is no file")
+    places = read_blocks(options.page) if options.page else {}
+    absent = [name for name in options.only or BENCHMARKS if f"benchmarks.{name}" not in places]
+    if options.page and (absent or OVERVIEW not in places):
+        parser.error(f"--page: {options.page} has no place for the numbers of {', '.join([*absent, OVERVIEW])}")
     if options.rounds != ROUNDS and not options.beside:
         parser.error("--rounds has an effect only with --beside")
     if options.rounds < 1:
@@ -156,20 +176,35 @@ def describe_goals(rows: list[dict[str, Any]]) -> str:
     return f"{sum(goals)} of {len(goals)} goals met"
 
 
-def describe_rows(findings: dict[str, Findings], machine: dict[str, Any]) -> str:
-    """All rows as a table of a page, below the machine that they were measured on."""
+def write_page(page: Path, findings: dict[str, Findings], machine: dict[str, Any], whole: bool) -> None:
+    """All rows as one table below the machine, and the details of each benchmark in its own place.
+
+    Rows of benchmarks that were not measured, or failed, stay as they are, and the page says of which run each is.
+    """
+    text = read_blocks(page)[OVERVIEW]
+    head, _, old = text.partition("| benchmark |")
+    headings = ("benchmark", *(PAGE_HEADINGS.get(heading, heading) for heading in HEADINGS))
+    lines = [as_markdown(headings, [])]
+    for name in BENCHMARKS:
+        if name in findings:
+            lines += [as_line((f"`{name}`", *row.cells())) for row in findings[name].rows]
+        else:
+            lines += [line for line in old.splitlines() if line.startswith(f"| `{name}` |")]
+    conditions = describe_conditions(machine)
+    measured = ", ".join(f"`{name}`" for name in findings)
+    if not whole:
+        conditions = f"{head.strip()}\n\nMeasured again later, by themselves: {measured}; {conditions}"
+    elif missing := ", ".join(f"`{name}`" for name in BENCHMARKS if name not in findings):
+        conditions += f"\n\nOf an earlier run: {missing}."
+    details = {f"benchmarks.{name}": describe_details(each) for name, each in findings.items()}
+    write_blocks(page, details | {OVERVIEW: "\n".join([conditions, "", *lines])})
+
+
+def describe_conditions(machine: dict[str, Any]) -> str:
+    """The machine that was measured on, its load, and versions."""
     load = f", load {machine['load'][2]:.1f} over the last quarter of an hour" if machine["load"] else ""
     used = ", ".join(f"{package} {number}" for package, number in machine["versions"].items() if number)
-    lines = [
-        f"{machine['cores']} cores of {machine['processor']}{load}; Python {machine['python']}, {used}.",
-        "",
-        "| benchmark | measurement | ours | rival | ratio (least to largest) | goal | met |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for name, each in findings.items():
-        rows = [(f"`{name}`", *row.cells()) for row in each.rows]
-        lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-    return "\n".join(lines)
+    return f"{machine['cores']} cores of {machine['processor']}{load}; Python {machine['python']}, {used}."
 
 
 def describe_machine() -> dict[str, Any]:

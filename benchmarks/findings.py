@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -95,7 +96,6 @@ class Row:
             {None: "-", True: "yes", False: "NO"}[self.met],
         )
 
-
     def _describe_ratio(self) -> str:
         """As a fraction where ours is the faster one, with the least and the largest."""
         if self.ratio is None:
@@ -138,12 +138,49 @@ class Findings:
     missing: tuple[str, ...] = ()
 
 
+BLOCK = re.compile(r"(<!-- numbers of (?P<name>[\w.]+) -->\n).*?(<!-- end of these numbers -->)", re.DOTALL)
+
+
 def write_between(page: Path, name: str, text: str) -> None:
     """Write what a benchmark makes into a page, in the place of what stands between the marks of that name."""
-    begin, end = f"<!-- numbers of {name} -->\n", "<!-- end of these numbers -->"
-    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
-    _, _, after = rest.partition(end)
-    page.write_text(f"{before}{begin}\n{text}\n\n{end}{after}", encoding="utf-8")
+    write_blocks(page, {name: text})
+
+
+def write_blocks(page: Path, texts: Mapping[str, str]) -> None:
+    """The same of several."""
+    old = page.read_text(encoding="utf-8")
+
+    def fill(block: re.Match[str]) -> str:
+        text = texts.get(block["name"])
+        return block[0] if text is None else f"{block[1]}\n{text}\n\n{block[3]}"
+
+    page.write_text(BLOCK.sub(fill, old), encoding="utf-8")
+
+
+def read_blocks(page: Path) -> dict[str, str]:
+    """What stands between the marks of a page now, by name."""
+    blocks = BLOCK.finditer(page.read_text(encoding="utf-8"))
+    return {block["name"]: block[0].partition("\n")[2].rpartition("\n")[0].strip() for block in blocks}
+
+
+def as_markdown(headings: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A table of a page."""
+    return "\n".join(map(as_line, [headings, ["---"] * len(headings), *lines]))
+
+
+def as_line(cells: Sequence[str]) -> str:
+    """A line of such a table."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def describe_details(findings: Findings) -> str:
+    """What a page says of one benchmark below the table of all rows: tables, remarks on rows, what was asserted."""
+    titles = [table.title[0].upper() + table.title[1:] for table in findings.tables]
+    tables = [as_markdown(table.columns, table.cells()) for table in findings.tables]
+    parts = [f"{title}:\n\n{table}" for title, table in zip(titles, tables, strict=True)]
+    remarks = [f"- {row.name}: {row.note}" for row in findings.rows if row.note]
+    checked = [f"- checked: {sentence}" for sentence in findings.agreements]
+    return "\n\n".join([*parts, "\n".join(remarks + checked)])
 
 
 def show(findings: Findings) -> str:

@@ -1,7 +1,6 @@
 """Does every benchmark run, and do its contenders agree? The smallest case of each, and no times."""
 
 import json
-import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -101,15 +100,45 @@ def test_what_happens_to_one_benchmark_does_not_lose_the_others(monkeypatch, tmp
     assert report["failures"]["free_motion"] == "states differ by 2 relative, allowed are 1e+00"
     assert report["failures"]["steppers"] == "nothing was asserted"
 
-    page = Path("page.md")
-    page.write_text("Before.\n\n<!-- numbers of benchmarks -->\nold\n<!-- end of these numbers -->\n\nAfter.\n")
-    assert command.main(["--only", "compilation", "--page", str(page)]) == command.MISSING
-    before, table, after = re.split("<!-- .* -->\n", page.read_text())
-    assert (before.strip(), after.strip(), "old" in table) == ("Before.", "After.", False)
-    assert "| `compilation` | a row | 2 ms | 4 ms (a rival) | 1/2 (1/2.5 to 2) | <= 1 | yes |" in table
     assert command.main(["--check", "--only", "compilation"]) == 0
     assert "2 ms" not in capsys.readouterr().out.rpartition("compilation:")[2]
     assert command.main(["--check", "--only", "compilation", "steppers"]) == command.FAILED
+
+
+def test_a_page_has_the_rows_of_the_last_run_of_each_benchmark_and_its_tables(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    row = Row("a row", 2.0, "ms", "with a remark", rival=4.0, rival_name="a rival", ratio=0.5, spread=(0.4, 2.0))
+    table = findings.Table("cost | worth", ("case", "ms"), (("a|b", 1.25),))
+    monkeypatch.setattr("benchmarks.chain.measure", lambda size: Findings((row,), (table,), ("both agree",)))
+    old = "| benchmark | measurement |\n| --- | --- |\n| `chain` | old | 1 ms |\n| `creep` | another | 3 ms |"
+    places = {"benchmarks": f"Two cores.\n\n{old}", "benchmarks.chain": "old", "benchmarks.creep": "as it was"}
+    page = Path("page.md")
+    blocks = [f"<!-- numbers of {name} -->\n\n{text}\n\n<!-- end of these numbers -->" for name, text in places.items()]
+    page.write_text("Before.\n\n" + "\n\nBetween.\n\n".join(blocks) + "\n\nAfter.\n")
+    assert command.main(["--only", "chain", "--page", "page.md"]) == 0
+    said = findings.read_blocks(page)
+    assert page.read_text().startswith("Before.\n")
+    assert page.read_text().endswith("\n\nAfter.\n")
+    assert page.read_text().count("Between.") == 2
+    assert said["benchmarks"].startswith("Two cores.\n\nMeasured again later, by themselves: `chain`; ")
+    lines = [line for line in said["benchmarks"].splitlines() if line.startswith("| `")]
+    assert lines == [
+        "| `creep` | another | 3 ms |",
+        "| `chain` | a row | 2 ms | 4 ms (a rival) | 1/2 (1/2.5 to 2) | - | - |",
+    ]
+    details = "Cost | worth:\n\n| case | ms |\n| --- | --- |\n| a\\|b | 1.25 |\n\n"
+    details += "- a row: with a remark\n- checked: both agree"
+    assert said["benchmarks.chain"] == details
+    assert said["benchmarks.creep"] == "as it was"
+    for words in (["--only", "chain", "steppers"], []):
+        with pytest.raises(SystemExit):
+            command.main([*words, "--page", "page.md"])
+        assert "has no place for the numbers of " in capsys.readouterr().err
+
+
+def test_the_page_of_benchmarks_has_a_place_for_each():
+    places = findings.read_blocks(Path(command.__file__).parents[1] / "docs" / "benchmarks.md")
+    assert set(places) == {"benchmarks", "benchmarks.scaling", *(f"benchmarks.{name}" for name in command.BENCHMARKS)}
 
 
 @pytest.mark.parametrize(
@@ -119,6 +148,7 @@ def test_what_happens_to_one_benchmark_does_not_lose_the_others(monkeypatch, tmp
         (["--full", "--check"], "exclude one another"),
         (["--check", "--json", "file.json"], "measures nothing"),
         (["--check", "--page", "page.md"], "measures nothing"),
+        (["--page", "page.md"], "page.md is no file"),
         (["--rounds", "2"], "only with --beside"),
         (["--beside", "no/such/folder"], "no/such/folder is no checkout with benchmarks"),
         (["--beside", ".", "--rounds", "0"], "--rounds: must be at least 1, is 0"),
