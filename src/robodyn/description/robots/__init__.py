@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from robodyn.base import Flaw, ModelError, Unreadable, refuse_word
+from robodyn.base import Flaw, ModelError, Unreadable, refuse, refuse_word
 from robodyn.description.model import Machine
 
 from .building import Robot, RobotDraft, build_machine
@@ -67,9 +67,9 @@ def import_robot(
         if machine.name not in root.attributes.values():
             root.mark(CONVERTED, f"the name is written '{machine.name}'", "name", "model")
     except OSError as error:
-        raise ModelError([Flaw("", f"cannot be read: {error.strerror or error}")], str(path)) from error
+        refuse("", f"cannot be read: {error.strerror or error}", source=str(path))
     except Unreadable as error:
-        raise ModelError([Flaw("", str(error))], str(path)) from error
+        refuse("", str(error), source=str(path))
     except ModelError as error:
         raise ModelError(error.flaws, str(path)) from error
     source = f"{path} (expanded by xacro)" if path.suffix.lower() == XACRO else str(path)

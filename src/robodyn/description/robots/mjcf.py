@@ -571,7 +571,8 @@ class MjcfReader:
                 return
         if numbers["stiffness"] or numbers.get("damping"):
             values = {key: value for key, value in numbers.items() if value}
-            self.add(self.own_name(f"{on}_spring"), "spring", on, parameters={"stiffness": 0.0} | values)
+            spring = Block(self.own_name(f"{on}_spring"), "spring", on, parameters={"stiffness": 0.0} | values)
+            self.draft.blocks.append(spring)
 
     def yields(self, element: XmlElement, limit: Any, stiffness: float) -> None:
         """Note a spring that yields: robodyn's stays elastic."""
@@ -737,7 +738,7 @@ class MjcfReader:
         return ""
 
     # ----------------------------------------------------------------------------------------------
-    # Actuators: which drives are they? Motors, position and velocity servos, DC motors with their circuit.
+    # Actuators: which joint or coordinate does one act on, and can it be a drive there?
 
     def actuator(self, k: int, element: XmlElement) -> str:
         """Read one actuator; all reasons why it is not used, where there are any."""
@@ -763,24 +764,14 @@ class MjcfReader:
         if reasons:
             return "; ".join(reasons)
         assert on is not None
-        if reason := self.carry(k, on):
-            return reason
-        name = self.own_name(self.name("actuator", k))
-        if gain == "DCMOTOR":
-            self.motor(name, k, on, shift, element)
-        elif gain == "PID":
-            kp, kv = (-float(value) for value in model.actuator_biasprm[k][1:3])
-            imax, slewmax = (float(value) for value in model.actuator_dynprm[k][:2])
-            gains = (kp, float(model.actuator_gainprm[k][0]), kv)
-            loop = self.controller(name, k, on, shift, element, gains, (slewmax, imax))
-            self.add(name, "torque_source", on, inputs={"command": loop})
-        else:
-            self.servo(name, k, on, shift, element)
-        return ""
+        reason = self.carry(k, on)
+        if not reason:
+            ActuatorReader(self, k, element, on, shift).read(gain, dynamics)
+        return reason
 
     def carry(self, k: int, on: str) -> str:
         """Put the actuator's own rotor and damping on its joint: gear^2 times them."""
-        gear = self.gear(k)
+        gear = float(self.model.actuator_gear[k][0])
         for key in ("armature", "damping"):
             value = float(row_of(self.model, f"actuator_{key}", k).flat[0])
             joint = next((joint for joint in self.draft.joints if joint.name == on), None)
@@ -789,247 +780,6 @@ class MjcfReader:
             if value and joint is not None:
                 joint.fields[key] = joint.fields.get(key, 0.0) + gear * gear * value
         return ""
-
-    def command(self, k: int, entry: int = 0) -> float:
-        """0, or the nearest that the actuator allows; entry: of several inputs."""
-        number = k if self.model.nu == len(self.model.actuator_gear) else int(self.model.actuator_ctrladr[k]) + entry
-        low, high = map(float, self.model.actuator_ctrlrange[number])
-        return min(max(0.0, low), high) if self.model.actuator_ctrllimited[number] else 0.0
-
-    def force_limit(self, k: int, element: XmlElement) -> dict[str, float]:
-        """The limit of an actuator's force on its joint, gear times that of its own."""
-        if not self.model.actuator_forcelimited[k]:
-            return {}
-        gear = self.gear(k)
-        ends = sorted(gear * float(end) for end in self.model.actuator_forcerange[k])
-        return {"limit": effort_limit(element, ends, "forcerange")["effort_limit"]}
-
-    def controller(
-        self, name: str, k: int, on: str, shift: float, element: XmlElement, gains: tuple[float, float, float],
-        limits: tuple[float, float],
-    ) -> str:  # fmt: skip
-        """A PID loop by the inputs of an actuator's signature, on the joint's side; the signal of its torque.
-
-        tau = g (kp (u_pos - g l) + ki x_I + kd (u_vel - g v) + u_ff);   inputs that there are not are 0
-        """
-        gear, spec = self.gear(k), int(row_of(self.model, "actuator_ctrlspec", k))
-        force, position = self.units(on)
-        proportional, integral, derivative = (gear * gear * value for value in gains)
-        entries = [bit for bit in (POSITION, RATE, FORWARD) if spec & bit]
-        inputs = {"position": f"{on}.position", "velocity": f"{on}.velocity"}
-        words = {
-            POSITION: ("target", 1 / gear, -shift, position),
-            RATE: ("target_velocity", 1 / gear, 0.0, f"{position}/s"),
-            FORWARD: ("feed_forward", gear, 0.0, force),
-        }
-        for entry, bit in enumerate(entries):
-            word, scale, offset, unit = words[bit]
-            inputs[word] = self.add_command(f"{name}_{word}", k, scale, offset, unit, element, entry)
-        if POSITION not in entries:
-            inputs["target"] = self.add_constant(f"{name}_target", -shift, position)
-        slewmax, imax = limits
-        lost = {"slewmax": slewmax, "imax": imax}
-        if any(lost.values()):
-            what = " and ".join(f"{key} {value:g}" for key, value in lost.items() if value)
-            element.mark(CHOICE, f"{what} not used: an s_curve_reference bounds rates, the integral stops at the limit")
-        values = {"proportional": proportional, "derivative": derivative, **self.force_limit(k, element)}
-        law = "pid_control" if integral or {"target_velocity", "feed_forward"} & inputs.keys() else "pd_control"
-        values |= {"integral": integral} if law == "pid_control" else {}
-        loop = self.own_name(f"{name}_loop")
-        self.add(loop, law, inputs=inputs, parameters=values, unit=force)
-        return f"{loop}.command"
-
-    def motor(self, name: str, k: int, on: str, shift: float, element: XmlElement) -> None:
-        """A DC motor: `torque = g K i`, `L i_dot + R i = u - K g v`, with what MuJoCo's has beside its circuit.
-
-        Under its controller the voltage makes up for the induced one: the current follows tau / (g K) with a lag L / R,
-        as far as the voltage goes.
-        """
-        model, gear = self.model, self.gear(k)
-        gains, dynamics = model.actuator_gainprm[k], model.actuator_dynprm[k]
-        R, K, lag = float(gains[0]), float(gains[1]), float(dynamics[0])
-        spec = int(row_of(model, "actuator_ctrlspec", k))
-        limit = self.force_limit(k, element)
-        heated = ""
-        if spec & (POSITION | RATE | FORWARD):
-            if spec & VOLTAGE:
-                element.mark(CHOICE, "its input of voltage beside the controller's is not used")
-            loop = self.controller(
-                name, k, on, shift, element, (float(gains[4]), float(gains[5]), float(gains[6])),
-                (float(dynamics[7]), float(dynamics[8])),
-            )  # fmt: skip
-            heated = self.driven(name, on, loop, (R, K * gear, lag), float(gains[7]))
-        elif lag:
-            command = self.add_command(name, k, 1.0, 0.0, "V", element) if spec == VOLTAGE else self.shorted(name)
-            circuit = {"resistance": R, "inductance": R * lag, "torque_constant": K, "gear": gear}
-            if limit:
-                circuit["current_limit"] = limit["limit"] / abs(K * gear)
-                element.mark(CHOICE, "the limit of its torque is one of its current")
-            self.add(name, "dc_motor", on, inputs={"voltage": command}, parameters=circuit)
-            heated = f"{name}.current"
-        elif limit and K:
-            command = self.add_command(name, k, 1.0, 0.0, "V", element) if spec == VOLTAGE else self.shorted(name)
-            unit = self.units(on)[1]
-            numbers, units = {"back_emf": K * gear, "ohms": R}, {"back_emf": f"V s/{unit}", "ohms": "ohm"}
-            formula = f"({command} - back_emf * {on}.velocity) / ohms"
-            current = self.own_name(f"{name}_current")
-            self.draft.signals.append(FormulaSignal(current, formula, "A", numbers, units))
-            values = {"torque_constant": K, "gear": gear, "current_limit": limit["limit"] / abs(K * gear)}
-            self.add(name, "current_source", on, inputs={"current_command": current}, parameters=values)
-            heated = f"{name}.current"
-        elif K:
-            self.push(name, k, on, (gear * K / R if spec == VOLTAGE else 0.0, 0.0), gear**2 * K**2 / R, {}, element)
-        if float(dynamics[1]):
-            element.mark(CHOICE, f"its limit of the current's rate, {float(dynamics[1]):g} A/s, is not used")
-        self.cogging(name, k, on, shift)
-        self.bristles(name, k, on)
-        self.heat(name, k, heated, element)
-
-    def shorted(self, name: str) -> str:
-        return self.add_constant(f"{name}_voltage", 0.0, "V")
-
-    def driven(self, name: str, on: str, torque: str, circuit: tuple[float, float, float], voltage: float) -> str:
-        """A motor whose driver makes a torque of its circuit; the signal of its current."""
-        R, K, lag = circuit
-        force, unit = self.units(on)
-        gain = self.own_name(f"{name}_current_command")
-        block = Block(gain, "amplifier", inputs={"value": torque}, parameters={"gain": 1 / K}, unit="A")
-        self.draft.blocks.append(block)
-        current = f"{gain}.output"
-        if voltage:
-            inputs = {"value": current, "velocity": f"{on}.velocity"}
-            inputs["voltage"] = self.add_constant(f"{name}_supply", voltage, "V")
-            driver = self.own_name(f"{name}_driver")
-            values = {"resistance": R, "torque_constant": K}
-            self.add(driver, "inverter", inputs=inputs, parameters=values)
-            current = f"{driver}.output"
-        law, values = "current_source", {"torque_constant": K}
-        if lag:
-            law, values = "current_lag", {"torque_constant": K, "time_constant": lag}
-        self.add(name, law, on, inputs={"current_command": current}, parameters=values)
-        return f"{name}.current"
-
-    def cogging(self, name: str, k: int, on: str, shift: float) -> None:
-        """g A sin(n g (s + s_0) + phi), which is -|g A| sin(|n g| s + phase) of a phase that takes up the signs."""
-        gear = self.gear(k)
-        amplitude, order, phase = (float(value) for value in self.model.actuator_biasprm[k][:3])
-        if not amplitude or not order:
-            return
-        size, rate = gear * amplitude, order * gear
-        phase += rate * shift
-        if rate < 0.0:
-            size, rate, phase = -size, -rate, -phase
-        values = {"amplitude": abs(size), "order": rate, "phase": phase + (np.pi if size > 0.0 else 0.0)}
-        self.add(self.own_name(f"{name}_cogging"), "cogging_torque", on, parameters=values)
-
-    def bristles(self, name: str, k: int, on: str) -> None:
-        """LuGre friction on the joint's side: bristles bend by 1 / g as far, forces are g times as large."""
-        gear = self.gear(k)
-        c0, c1 = (float(value) for value in self.model.actuator_dynprm[k][5:7])
-        coulomb, static, stribeck = (float(value) for value in self.model.actuator_biasprm[k][3:6])
-        if not c0:
-            return
-        values = {"stiffness": gear * gear * c0, "damping": gear * gear * c1, "viscous": 0.0}
-        values |= {"coulomb": abs(gear) * coulomb, "static": abs(gear) * static}
-        values |= {"stribeck_velocity": stribeck / abs(gear)}
-        self.add(self.own_name(f"{name}_friction"), "lugre_friction", on, parameters=values)
-
-    def heat(self, name: str, k: int, current: str, element: XmlElement) -> None:
-        """A winding that warms up: `tau T_dot = R_th R (1 + a (T - T_0)) i^2 - (T - T_a)`, its housing kept at T_a."""
-        gains, dynamics = self.model.actuator_gainprm[k], self.model.actuator_dynprm[k]
-        R, slope, reference = float(gains[0]), float(gains[2]), float(gains[3]) + CELSIUS
-        thermal, capacity, ambient = float(dynamics[2]), float(dynamics[3]), float(dynamics[4]) + CELSIUS
-        if not capacity:
-            return
-        tau = thermal * capacity
-        if not thermal or not current:
-            element.mark(CHOICE, "its heat is not used: it takes a thermal resistance, and inductance or a controller")
-            return
-        # The same line of resistance over temperature, from the law's own reference of 25 deg C.
-        there = 1.0 + slope * (REFERENCE - reference)
-        values = {"resistance": R * there, "copper": slope / there, "magnet": 0.0, "ambient": ambient}
-        values |= {"winding_resistance": thermal, "winding_time": tau}
-        values |= {"housing_resistance": 1e-9 * thermal, "housing_time": tau}
-        states = {"winding": ambient, "housing": ambient}
-        heat = self.own_name(f"{name}_heat")
-        self.add(heat, "motor_heat", inputs={"current": current}, parameters=values, states=states)
-        note = f"`{heat}.winding` is its winding's temperature; that a warm winding takes less current is not used"
-        element.mark(CHOICE, note)
-
-    def servo(self, name: str, k: int, on: str, shift: float, element: XmlElement) -> None:
-        """An actuator with constant gain and affine bias.
-
-        torque = g (gain u + b_0) + g^2 (b_1 (s + q_ref) + b_2 v) = P (target - s) - D v
-        """
-        model, gear = self.model, self.gear(k)
-        bias = [float(b) for b in model.actuator_biasprm[k][:3]]
-        P, D = -gear * gear * bias[1], -gear * gear * bias[2]
-        limit = self.force_limit(k, element)
-        scale, offset = gear * float(model.actuator_gainprm[k][0]), gear * bias[0]
-        if not P:
-            self.push(name, k, on, (scale, offset), D, limit, element)
-            return
-        force, position = self.units(on)
-        loop = self.own_name(f"{name}_loop")
-        target = self.add_command(name, k, scale / P, offset / P - shift, position, element)
-        inputs = {"target": target, "position": f"{on}.position", "velocity": f"{on}.velocity"}
-        values = {"proportional": P, "derivative": D, **limit}
-        self.add(loop, "pd_control", inputs=inputs, parameters=values, unit=force)
-        self.add(name, "torque_source", on, inputs={"command": f"{loop}.command"})
-
-    def push(
-        self, name: str, k: int, on: str, line: tuple[float, float], D: float, limit: dict[str, float],
-        element: XmlElement,
-    ) -> None:  # fmt: skip
-        """A torque that is commanded, a line of the command, with a damper beside it."""
-        if any(line):
-            most = {"torque_limit": limit["limit"]} if limit else {}
-            command = self.add_command(name, k, *line, self.units(on)[0], element)
-            self.add(name, "torque_source", on, inputs={"command": command}, parameters=most)
-        if D:
-            damper = self.own_name(f"{name}_damping")
-            self.add(damper, "damper", on, parameters={"damping": D})
-
-    def add_constant(self, name: str, value: float, unit: str) -> str:
-        """A constant; its signal."""
-        block = self.own_name(name)
-        self.add(block, "constant_reference", parameters={"constant": value}, unit=unit)
-        return f"{block}.value"
-
-    def add_command(
-        self, name: str, k: int, scale: float, offset: float, unit: str, element: XmlElement, entry: int = 0
-    ) -> str:
-        """A constant command of `scale u + offset`, behind the actuator's delay and filter; its signal."""
-        import mujoco
-
-        dynamics = mujoco.mjtDyn(int(self.model.actuator_dyntype[k])).name.removeprefix("mjDYN_")
-        u, integrates = self.command(k, entry), dynamics == INTEGRATOR
-        value = scale * u if integrates else scale * u + offset
-        signal = self.add_constant(f"{name}_command", value, f"{unit}/s" if integrates else unit)
-        element.mark(CHOICE, COMMAND.format(name=signal.removesuffix("_command.value"), value=value))
-        if late := float(row_of(self.model, "actuator_delay", k).flat[0]):
-            delay = self.own_name(f"{name}_delay")
-            self.draft.delays.append(Delay(delay, signal, late, 0.0 if integrates else offset))
-            signal = f"{delay}.output"
-        if dynamics in FILTERS:
-            part, law, given = self.own_name(f"{name}_filter"), "low_pass", {"value": signal}
-            values, states = {"time_constant": float(self.model.actuator_dynprm[k][0])}, {"filtered": offset}
-        elif integrates:
-            part, law, given = self.own_name(f"{name}_integral"), "limited_integrator", {"rate": signal}
-            values, states = {}, {"value": offset}
-            if self.model.actuator_actlimited[k]:
-                ends = sorted(scale * float(end) + offset for end in self.model.actuator_actrange[k])
-                values = dict(zip(("lower", "upper"), ends, strict=True))
-        else:
-            return signal
-        self.add(part, law, inputs=given, parameters=values, states=states, unit=unit)
-        return f"{part}.output"
-
-    def gear(self, k: int) -> float:
-        return float(self.model.actuator_gear[k][0])
-
-    def add(self, name: str, law: str, on: str | None = None, **words: Any) -> None:
-        self.draft.blocks.append(Block(name, law, on, **words))
 
     def target(self, k: int) -> tuple[str | None, float]:
         """The joint or coordinate that an actuator acts on, and MuJoCo's length of it where ours is 0, without gear."""
@@ -1051,6 +801,254 @@ class MjcfReader:
             if coordinate.name == on:
                 on = next(iter(coordinate.of)) if isinstance(coordinate, LinearCombination) else ""
         return ("N", "m") if joints.get(on, "prismatic") == "prismatic" else ("N m", "rad")
+
+
+# --------------------------------------------------------------------------------------------------
+# Actuators of MJCF: which drives are they? Motors, position and velocity servos, DC motors with their circuit.
+
+
+class ActuatorReader:
+    """Reads one actuator as blocks.
+
+    Attributes:
+        on: the joint or coordinate that it acts on; shift: MuJoCo's length of that where ours is 0, without gear.
+        gains, bias, dynamics: its parameters in MuJoCo's order; spec: bits of its inputs.
+        force, position: units on the joint's side.
+        limit: of its force on the joint, gear times that of its own; nothing without one.
+    """
+
+    def __init__(self, reader: MjcfReader, k: int, element: XmlElement, on: str, shift: float) -> None:
+        model = reader.model
+        self.reader, self.model, self.k, self.element, self.on, self.shift = reader, model, k, element, on, shift
+        self.name = reader.own_name(reader.name("actuator", k))
+        self.gear = float(model.actuator_gear[k][0])
+        tables = (model.actuator_gainprm, model.actuator_biasprm, model.actuator_dynprm)
+        self.gains, self.bias, self.dynamics = (table[k].tolist() for table in tables)
+        self.spec = int(row_of(model, "actuator_ctrlspec", k).flat[0])
+        self.force, self.position = reader.units(on)
+        self.limit: dict[str, float] = {}
+        if model.actuator_forcelimited[k]:
+            ends = sorted(self.gear * float(end) for end in model.actuator_forcerange[k])
+            self.limit = {"limit": effort_limit(element, ends, "forcerange")["effort_limit"]}
+
+    def read(self, gain: str, activation: str) -> None:
+        """Its blocks, by MuJoCo's words for what its gain and its state are."""
+        self.activation = activation
+        if gain == "DCMOTOR":
+            self.motor()
+        elif gain == "PID":
+            imax, slewmax = self.dynamics[:2]
+            loop = self.controller((-self.bias[1], self.gains[0], -self.bias[2]), (slewmax, imax))
+            self.add("", "torque_source", self.on, inputs={"command": loop})
+        else:
+            self.servo()
+
+    def own_name(self, suffix: str) -> str:
+        """A name of its own, of what it is for."""
+        return self.reader.own_name(f"{self.name}_{suffix}")
+
+    def add(self, suffix: str, law: str, on: str | None = None, **words: Any) -> str:
+        """Add a block; its name, which is the actuator's own where no suffix is given."""
+        name = self.own_name(suffix) if suffix else self.name
+        self.reader.draft.blocks.append(Block(name, law, on, **words))
+        return name
+
+    def add_constant(self, suffix: str, value: float, unit: str) -> str:
+        """A constant; its signal."""
+        return f"{self.add(suffix, 'constant_reference', parameters={'constant': value}, unit=unit)}.value"
+
+    def add_command(self, word: str, scale: float, offset: float, unit: str, entry: int = 0) -> str:
+        """A constant command of `scale u + offset`, behind the actuator's delay and filter; its signal.
+
+        Args:
+            word: what it commands, "" where there is one command alone; entry: of several inputs.
+        """
+        model, k, prefix = self.model, self.k, f"{word}_" if word else ""
+        # u is 0, or the nearest that the actuator allows.
+        number = k if model.nu == len(model.actuator_gear) else int(model.actuator_ctrladr[k]) + entry
+        low, high = map(float, model.actuator_ctrlrange[number])
+        u = min(max(0.0, low), high) if model.actuator_ctrllimited[number] else 0.0
+        integrates = self.activation == INTEGRATOR
+        value = scale * u if integrates else scale * u + offset
+        signal = self.add_constant(f"{prefix}command", value, f"{unit}/s" if integrates else unit)
+        self.element.mark(CHOICE, COMMAND.format(name=signal.removesuffix("_command.value"), value=value))
+        if late := float(row_of(model, "actuator_delay", k).flat[0]):
+            delay = self.own_name(f"{prefix}delay")
+            self.reader.draft.delays.append(Delay(delay, signal, late, 0.0 if integrates else offset))
+            signal = f"{delay}.output"
+        if self.activation in FILTERS:
+            part = self.add(
+                f"{prefix}filter", "low_pass", inputs={"value": signal}, states={"filtered": offset}, unit=unit,
+                parameters={"time_constant": self.dynamics[0]},
+            )  # fmt: skip
+        elif integrates:
+            ends: dict[str, float] = {}
+            if model.actuator_actlimited[k]:
+                lower, upper = sorted(scale * float(end) + offset for end in model.actuator_actrange[k])
+                ends = {"lower": lower, "upper": upper}
+            part = self.add(
+                f"{prefix}integral", "limited_integrator", inputs={"rate": signal}, states={"value": offset},
+                unit=unit, parameters=ends,
+            )  # fmt: skip
+        else:
+            return signal
+        return f"{part}.output"
+
+    def controller(self, gains: tuple[float, float, float], limits: tuple[float, float]) -> str:
+        """A PID loop by the inputs of an actuator's signature, on the joint's side; the signal of its torque.
+
+        tau = g (kp (u_pos - g l) + ki x_I + kd (u_vel - g v) + u_ff);   inputs that there are not are 0
+        """
+        gear, on = self.gear, self.on
+        proportional, integral, derivative = (gear * gear * value for value in gains)
+        entries = [bit for bit in (POSITION, RATE, FORWARD) if self.spec & bit]
+        inputs = {"position": f"{on}.position", "velocity": f"{on}.velocity"}
+        words = {
+            POSITION: ("target", 1 / gear, -self.shift, self.position),
+            RATE: ("target_velocity", 1 / gear, 0.0, f"{self.position}/s"),
+            FORWARD: ("feed_forward", gear, 0.0, self.force),
+        }
+        for entry, bit in enumerate(entries):
+            inputs[words[bit][0]] = self.add_command(*words[bit], entry)
+        if POSITION not in entries:
+            inputs["target"] = self.add_constant("target", -self.shift, self.position)
+        slewmax, imax = limits
+        lost = {"slewmax": slewmax, "imax": imax}
+        if any(lost.values()):
+            what = " and ".join(f"{key} {value:g}" for key, value in lost.items() if value)
+            note = f"{what} not used: an s_curve_reference bounds rates, the integral stops at the limit"
+            self.element.mark(CHOICE, note)
+        values = {"proportional": proportional, "derivative": derivative, **self.limit}
+        law = "pid_control" if integral or {"target_velocity", "feed_forward"} & inputs.keys() else "pd_control"
+        values |= {"integral": integral} if law == "pid_control" else {}
+        return f"{self.add('loop', law, inputs=inputs, parameters=values, unit=self.force)}.command"
+
+    def motor(self) -> None:
+        """A DC motor: `torque = g K i`, `L i_dot + R i = u - K g v`, with what MuJoCo's has beside its circuit.
+
+        Under its controller the voltage makes up for the induced one: the current follows tau / (g K) with a lag L / R,
+        as far as the voltage goes.
+        """
+        gear, gains, dynamics, on = self.gear, self.gains, self.dynamics, self.on
+        R, K, lag = gains[0], gains[1], dynamics[0]
+        heated = ""
+        if self.spec & (POSITION | RATE | FORWARD):
+            if self.spec & VOLTAGE:
+                self.element.mark(CHOICE, "its input of voltage beside the controller's is not used")
+            loop = self.controller((gains[4], gains[5], gains[6]), (dynamics[7], dynamics[8]))
+            heated = self.driven(loop, (R, K * gear, lag), gains[7])
+        elif lag:
+            circuit = {"resistance": R, "inductance": R * lag, "torque_constant": K, "gear": gear}
+            if self.limit:
+                circuit["current_limit"] = self.limit["limit"] / abs(K * gear)
+                self.element.mark(CHOICE, "the limit of its torque is one of its current")
+            self.add("", "dc_motor", on, inputs={"voltage": self.add_voltage()}, parameters=circuit)
+            heated = f"{self.name}.current"
+        elif self.limit and K:
+            numbers, units = {"back_emf": K * gear, "ohms": R}, {"back_emf": f"V s/{self.position}", "ohms": "ohm"}
+            formula = f"({self.add_voltage()} - back_emf * {on}.velocity) / ohms"
+            current = self.own_name("current")
+            self.reader.draft.signals.append(FormulaSignal(current, formula, "A", numbers, units))
+            values = {"torque_constant": K, "gear": gear, "current_limit": self.limit["limit"] / abs(K * gear)}
+            self.add("", "current_source", on, inputs={"current_command": current}, parameters=values)
+            heated = f"{self.name}.current"
+        elif K:
+            self.push((gear * K / R if self.spec == VOLTAGE else 0.0, 0.0), gear**2 * K**2 / R, {})
+        if dynamics[1]:
+            self.element.mark(CHOICE, f"its limit of the current's rate, {dynamics[1]:g} A/s, is not used")
+        self.cogging()
+        self.bristles()
+        self.heat(heated)
+
+    def add_voltage(self) -> str:
+        """The voltage that is commanded, 0 of a motor whose ends are connected."""
+        return self.add_command("", 1.0, 0.0, "V") if self.spec == VOLTAGE else self.add_constant("voltage", 0.0, "V")
+
+    def driven(self, torque: str, circuit: tuple[float, float, float], voltage: float) -> str:
+        """A motor whose driver makes a torque of its circuit; the signal of its current."""
+        R, K, lag = circuit
+        gain = self.add("current_command", "amplifier", inputs={"value": torque}, parameters={"gain": 1 / K}, unit="A")
+        current = f"{gain}.output"
+        if voltage:
+            inputs = {"value": current, "velocity": f"{self.on}.velocity"}
+            inputs["voltage"] = self.add_constant("supply", voltage, "V")
+            driver = self.add("driver", "inverter", inputs=inputs, parameters={"resistance": R, "torque_constant": K})
+            current = f"{driver}.output"
+        law, values = "current_source", {"torque_constant": K}
+        if lag:
+            law, values = "current_lag", {"torque_constant": K, "time_constant": lag}
+        self.add("", law, self.on, inputs={"current_command": current}, parameters=values)
+        return f"{self.name}.current"
+
+    def cogging(self) -> None:
+        """g A sin(n g (s + s_0) + phi), which is -|g A| sin(|n g| s + phase) of a phase that takes up the signs."""
+        amplitude, order, phase = self.bias[:3]
+        if not amplitude or not order:
+            return
+        size, rate = self.gear * amplitude, order * self.gear
+        phase += rate * self.shift
+        if rate < 0.0:
+            size, rate, phase = -size, -rate, -phase
+        values = {"amplitude": abs(size), "order": rate, "phase": phase + (np.pi if size > 0.0 else 0.0)}
+        self.add("cogging", "cogging_torque", self.on, parameters=values)
+
+    def bristles(self) -> None:
+        """LuGre friction on the joint's side: bristles bend by 1 / g as far, forces are g times as large."""
+        gear, (c0, c1) = self.gear, self.dynamics[5:7]
+        coulomb, static, stribeck = self.bias[3:6]
+        if not c0:
+            return
+        values = {"stiffness": gear * gear * c0, "damping": gear * gear * c1, "viscous": 0.0}
+        values |= {"coulomb": abs(gear) * coulomb, "static": abs(gear) * static}
+        values |= {"stribeck_velocity": stribeck / abs(gear)}
+        self.add("friction", "lugre_friction", self.on, parameters=values)
+
+    def heat(self, current: str) -> None:
+        """A winding that warms up: `tau T_dot = R_th R (1 + a (T - T_0)) i^2 - (T - T_a)`, its housing kept at T_a."""
+        R, slope, reference = self.gains[0], self.gains[2], self.gains[3] + CELSIUS
+        thermal, capacity, ambient = self.dynamics[2], self.dynamics[3], self.dynamics[4] + CELSIUS
+        if not capacity:
+            return
+        tau = thermal * capacity
+        if not thermal or not current:
+            note = "its heat is not used: it takes a thermal resistance, and inductance or a controller"
+            self.element.mark(CHOICE, note)
+            return
+        # The same line of resistance over temperature, from the law's own reference of 25 deg C.
+        there = 1.0 + slope * (REFERENCE - reference)
+        values = {"resistance": R * there, "copper": slope / there, "magnet": 0.0, "ambient": ambient}
+        values |= {"winding_resistance": thermal, "winding_time": tau}
+        values |= {"housing_resistance": 1e-9 * thermal, "housing_time": tau}
+        states = {"winding": ambient, "housing": ambient}
+        heat = self.add("heat", "motor_heat", inputs={"current": current}, parameters=values, states=states)
+        note = f"`{heat}.winding` is its winding's temperature; that a warm winding takes less current is not used"
+        self.element.mark(CHOICE, note)
+
+    def servo(self) -> None:
+        """An actuator with constant gain and affine bias.
+
+        torque = g (gain u + b_0) + g^2 (b_1 (s + q_ref) + b_2 v) = P (target - s) - D v
+        """
+        gear, on = self.gear, self.on
+        P, D = -gear * gear * self.bias[1], -gear * gear * self.bias[2]
+        scale, offset = gear * self.gains[0], gear * self.bias[0]
+        if not P:
+            self.push((scale, offset), D, self.limit)
+            return
+        target = self.add_command("", scale / P, offset / P - self.shift, self.position)
+        inputs = {"target": target, "position": f"{on}.position", "velocity": f"{on}.velocity"}
+        values = {"proportional": P, "derivative": D, **self.limit}
+        loop = self.add("loop", "pd_control", inputs=inputs, parameters=values, unit=self.force)
+        self.add("", "torque_source", on, inputs={"command": f"{loop}.command"})
+
+    def push(self, line: tuple[float, float], D: float, limit: dict[str, float]) -> None:
+        """A torque that is commanded, a line of the command, with a damper beside it."""
+        if any(line):
+            most = {"torque_limit": limit["limit"]} if limit else {}
+            command = self.add_command("", *line, self.force)
+            self.add("", "torque_source", self.on, inputs={"command": command}, parameters=most)
+        if D:
+            self.add("damping", "damper", self.on, parameters={"damping": D})
 
 
 def effort_limit(element: XmlElement, ends: Any, key: str) -> dict[str, float]:

@@ -159,9 +159,7 @@ class SdfLinks(LinkReader):
         uri.mark(CONVERTED, "the file's full path")
         return uri.text.strip()
 
-    def read(
-        self, name: str, element: XmlElement, anchor: Array, frame_in_link: Callable[[str], Pose]
-    ) -> LinkDraft:
+    def read(self, name: str, element: XmlElement, anchor: Array, frame_in_link: Callable[[str], Pose]) -> LinkDraft:
         """A link.
 
         Args:
