@@ -18,8 +18,9 @@ from robodyn import Block, Event, Solver, assemble, simulate
 from robodyn.computation.native import compile_kernels
 from robodyn.computation.native.formulas import SPREADSHEET, WrittenTerm, as_number, compose, write_number
 from robodyn.computation.native.program import BINARY, UNARY
-from robodyn.description.catalog import pendulum, scara_avoid_sampled, scara_ptp
+from robodyn.description.catalog import pendulum, scara_ptp
 from robodyn.exchange.workbook import write_workbook
+from robodyn_studies.catalog.scara_avoid import scara_avoid_sampled
 
 TOLERANCE = 1e-9
 SOFFICE = shutil.which("soffice") or shutil.which("libreoffice")

@@ -15,7 +15,7 @@ from robodyn.computation.simulation import simulate
 from robodyn.computation.simulation.problem import build_problem
 from robodyn.computation.simulation.run_functions import compile_system
 from robodyn.computation.simulation.starting import find_start
-from robodyn.description.catalog import bouncing_ball, breaking_pendulum, scara_avoid
+from robodyn.description.catalog import bouncing_ball, breaking_pendulum
 from robodyn.description.model import Block, Event
 
 fmpy = pytest.importorskip("fmpy")
@@ -23,6 +23,7 @@ from fmpy.fmi1 import FMICallException  # noqa: E402
 from fmpy.fmi3 import FMU3Slave  # noqa: E402
 
 from robodyn.exchange.fmi import write_fmu  # noqa: E402
+from robodyn_studies.catalog.scara_avoid import scara_avoid  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 SHORT = {

@@ -10,7 +10,7 @@ from support.machines import cart
 from robodyn import Solver
 from robodyn.base.errors import ModelError
 from robodyn.computation.simulation import simulate
-from robodyn.description.catalog import SCENARIOS, scara_avoid
+from robodyn.description.catalog import SCENARIOS
 from robodyn.description.model import Block, Delay, Event
 
 fmpy = pytest.importorskip("fmpy")
@@ -19,6 +19,7 @@ from fmpy.validation import validate_fmu  # noqa: E402
 
 from robodyn.exchange.fmi import FmuUnit, write_fmu  # noqa: E402
 from robodyn.exchange.fmi.writing import LedUnit  # noqa: E402
+from robodyn_studies.catalog.scara_avoid import scara_avoid  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 # Both solvers' tolerances, 1e-7 and 1e-9, and what a second of motion makes of them; seen were 6e-7.

@@ -5,8 +5,9 @@ import pytest
 from support.machines import cart
 
 from robodyn import ModelError, ScenarioSequence, Solver, compare, load, save, simulate
-from robodyn.description.catalog import scara_avoid, scara_phases
+from robodyn.description.catalog import scara_phases
 from robodyn.description.model import Block, Delay, Event, Recording
+from robodyn_studies.catalog.scara_avoid import scara_avoid
 
 TIGHT = Solver("dopri5", rtol=1e-10, atol=1e-12)
 

@@ -12,19 +12,11 @@ from robodyn import symbolic as sym
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
-from robodyn.description.catalog import scara_avoid, scara_avoid_sampled, scara_phases, scara_ptp
-from robodyn.description.catalog.scara import (
-    ARM,
-    LENGTH_1,
-    LENGTH_2,
-    LIMITS,
-    NEAR,
-    VOLTAGES,
-    X_OBSTACLE,
-    avoiding_scenario,
-)
+from robodyn.description.catalog import scara_phases, scara_ptp
+from robodyn.description.catalog.scara import ARM, LENGTH_1, LENGTH_2, LIMITS, NEAR, X_OBSTACLE
 from robodyn.description.laws import law
 from robodyn.description.model import Block, Scenario, ScenarioSequence, Solver
+from robodyn_studies.catalog.scara_avoid import VOLTAGES, avoiding_scenario, scara_avoid, scara_avoid_sampled
 
 PAPER = "SNE 29(3) 2019"
 OWN = "own"

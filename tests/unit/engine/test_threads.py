@@ -9,7 +9,8 @@ import robodyn as rd
 from robodyn.computation.engine import EngineRecording, integrate
 from robodyn.computation.simulation.problem import build_problem
 from robodyn.computation.simulation.starting import find_start
-from robodyn.description.catalog import scara_avoid, two_link_loop
+from robodyn.description.catalog import two_link_loop
+from robodyn_studies.catalog.scara_avoid import scara_avoid
 
 THREADS = 4
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 
 import casadi as ca
 
+from .tables import carry_out, retrace
+
 STAIRCASES = {ca.OP_FLOOR: "floor", ca.OP_CEIL: "ceil"}
 SWITCHES = {
     ca.OP_SIGN: "sign",
@@ -36,24 +38,12 @@ def smooth_staircases(expressions: Sequence[ca.SX], moving: ca.SX) -> list[ca.SX
     if not find_jumps(expressions, moving) & set(STAIRCASES.values()):
         return list(expressions)
     function = _function(expressions, moving)
-    columns = [ca.densify(expression) for expression in expressions]
-    inputs, entries = function.sx_in(), [[ca.SX(0)] * column.numel() for column in columns]
-    work: dict[int, ca.SX] = {}
-    for k, (op, moves) in enumerate(_operations(function)):
-        read, write = function.instruction_input(k), function.instruction_output(k)
-        if op == ca.OP_OUTPUT:
-            entries[write[0]][write[1]] = work[read[0]]
-        elif op == ca.OP_INPUT:
-            work[write[0]] = inputs[read[0]].nz[read[1]]
-        elif op == ca.OP_CONST:
-            work[write[0]] = ca.SX(function.instruction_constant(k))
-        elif op in MEANS and moves:
-            work[write[0]] = work[read[0]] + MEANS[op]
-        elif len(read) == 1:
-            work[write[0]] = ca.SX.unary(op, work[read[0]])
-        else:
-            work[write[0]] = ca.SX.binary(op, work[read[0]], work[read[1]])
-    return [ca.reshape(ca.vertcat(ca.SX(0, 1), *e), c.shape) for e, c in zip(entries, columns, strict=True)]
+    climbed = [moves for _, moves in _operations(function)]
+
+    def repeat(k: int, op: int, operands: list[ca.SX]) -> ca.SX:
+        return operands[0] + MEANS[op] if op in MEANS and climbed[k] else carry_out(op, operands)
+
+    return retrace(function, function.sx_in(), repeat)
 
 
 def _function(expressions: Sequence[ca.SX], moving: ca.SX) -> ca.Function:

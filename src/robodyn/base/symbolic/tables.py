@@ -29,8 +29,7 @@ import numpy as np
 
 from robodyn.base import Array
 from robodyn.base.lazy import ca
-
-from ..records import frozen
+from robodyn.base.records import frozen
 
 LOCATE = "locate"
 GATHER = "gather"
@@ -115,12 +114,12 @@ def spell_out(function: ca.Function) -> ca.Function:
     if not _looks_up(function):
         return function
     inputs = function.sx_in()
-    return ca.Function(function.name(), inputs, _retrace(function, inputs, _as_steps), {"allow_free": True})
+    return ca.Function(function.name(), inputs, retrace(function, inputs, _replacing(_as_steps)), {"allow_free": True})
 
 
 def call(function: ca.Function, inputs: Sequence[ca.SX]) -> list[ca.SX]:
     """Outputs of a function; what becomes the look-up of a number becomes its result."""
-    return _retrace(function, inputs, _of_number) if _looks_up(function) else list(function.call(inputs))
+    return retrace(function, inputs, _replacing(_of_number)) if _looks_up(function) else list(function.call(inputs))
 
 
 def substitute(expressions: Sequence[ca.SX], symbols: ca.SX, values: ca.SX) -> list[ca.SX]:
@@ -132,14 +131,12 @@ def _looks_up(function: ca.Function) -> bool:
     return bool(_registry) and node_operation() in map(function.instruction_id, range(function.n_instructions()))
 
 
-def _retrace(
-    function: ca.Function, inputs: Sequence[ca.SX], replace: Callable[[LookupTable, ca.SX], ca.SX | None]
-) -> list[ca.SX]:
-    """Outputs of a function of these inputs.
+Repeat = Callable[[int, int, list[ca.SX]], ca.SX]
+"""Carries out an instruction of a function again: its number, its operation, the operands as they are now."""
 
-    Args:
-        replace: what stands for the look-up of an expression in a constant table, None where it stays.
-    """
+
+def retrace(function: ca.Function, inputs: Sequence[ca.SX], repeat: Repeat) -> list[ca.SX]:
+    """Outputs of a function of these inputs, instruction by instruction."""
     inputs, free = [ca.densify(column) for column in inputs], iter(function.free_sx())
     entries: list[dict[int, ca.SX]] = [{} for _ in range(function.n_out())]
     # `work` holds the expression that is in each cell of CasADi's work vector.
@@ -155,20 +152,29 @@ def _retrace(
         elif op == ca.OP_PARAMETER:
             work[write[0]] = next(free)
         else:
-            work[write[0]] = _repeat(op, [work[cell] for cell in read], replace)
+            work[write[0]] = repeat(k, op, [work[cell] for cell in read])
     return [
         ca.SX(function.sparsity_out(k), ca.vertcat(ca.SX(0, 1), *(column[i] for i in sorted(column))))
         for k, column in enumerate(entries)
     ]
 
 
-def _repeat(op: int, operands: list[ca.SX], replace: Callable[[LookupTable, ca.SX], ca.SX | None]) -> ca.SX:
+def carry_out(op: int, operands: list[ca.SX]) -> ca.SX:
     """An operation on expressions."""
-    if op == node_operation() and (table := lookup(number_of(float(operands[0])))).kind in (LOCATE, GATHER):
-        result = replace(table, operands[1])
-        if result is not None:
-            return result
     return ca.SX.binary(op, *operands) if len(operands) == 2 else ca.SX.unary(op, *operands)
+
+
+def _replacing(replace: Callable[[LookupTable, ca.SX], ca.SX | None]) -> Repeat:
+    """All operations as they are, but for look-ups in constant tables: these may be replaced, None where one stays."""
+
+    def repeat(_: int, op: int, operands: list[ca.SX]) -> ca.SX:
+        if op == node_operation() and (table := lookup(number_of(float(operands[0])))).kind in (LOCATE, GATHER):
+            result = replace(table, operands[1])
+            if result is not None:
+                return result
+        return carry_out(op, operands)
+
+    return repeat
 
 
 def _of_number(table: LookupTable, operand: ca.SX) -> ca.SX | None:

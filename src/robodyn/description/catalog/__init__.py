@@ -33,7 +33,7 @@ from robodyn.description.catalog.oscillator import (
     oscillator_sides,
 )
 from robodyn.description.catalog.quadruped import quadruped, quadruped_mechanism
-from robodyn.description.catalog.scara import scara_avoid, scara_avoid_sampled, scara_mechanism, scara_phases, scara_ptp
+from robodyn.description.catalog.scara import scara_mechanism, scara_phases, scara_ptp
 from robodyn.description.catalog.six_axis import excited_arm, six_axis_mechanism, swinging_arm
 from robodyn.description.catalog.two_link import two_link_loop, two_link_mechanism
 from robodyn.description.model import Scenario, ScenarioSequence
@@ -224,7 +224,7 @@ __all__ = [
     "breaking_pendulum", "cartesian_pendulum", "double_pendulum", "find_scenario",
     "four_bars", "list_scenarios", "make_scenario", "options_of", "oscillator", "oscillator_side",
     "oscillator_sides", "pendulum", "quadrotor", "quadruped", "quadruped_mechanism", "rover", "scara",
-    "scara_avoid", "scara_avoid_sampled", "scara_mechanism", "scara_phases", "scara_ptp", "six_axis",
+    "scara_mechanism", "scara_phases", "scara_ptp", "six_axis",
     "six_axis_mechanism", "swinging_arm", "title_of", "tumbling_box", "two_link_loop",
     "two_link_mechanism",
 ]  # fmt: skip

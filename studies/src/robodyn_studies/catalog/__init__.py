@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from robodyn import Scenario, ScenarioSequence
-from robodyn.description.catalog import cartesian_pendulum, four_bars, oscillator, scara_avoid, scara_avoid_sampled
+from robodyn.description.catalog import cartesian_pendulum, four_bars, oscillator
 from robodyn_studies.catalog.andrews import andrews, andrews_max_error
 from robodyn_studies.catalog.cable import Cable, cable_hang, cable_machine
 from robodyn_studies.catalog.cable_control import CableControl, cable_controlled, cable_probe, cable_steady, cable_sway
@@ -25,6 +25,7 @@ from robodyn_studies.catalog.epaas_rig import STEP_VOLTS, epaas_rig
 from robodyn_studies.catalog.rx90 import rx90_hold, rx90_machine, rx90_weld, rx90_weld_stiction
 from robodyn_studies.catalog.rx90_arm import rx90_mechanism
 from robodyn_studies.catalog.rx90_links import rx90_flexible_mechanism
+from robodyn_studies.catalog.scara_avoid import scara_avoid, scara_avoid_sampled
 from robodyn_studies.catalog.space_arm import space_arm_machine, space_arm_mechanism, space_arm_swing
 from robodyn_studies.catalog.space_case import (
     PITCH,
