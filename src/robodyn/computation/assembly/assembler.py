@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import nearest, report_progress
 from robodyn.base.symbolic import to_column, where
@@ -77,7 +78,7 @@ def assemble(
     check_formula_units(context, whole.units)
 
     def resolve(friction: float) -> System:
-        symbols = {**whole.symbols, FRICTION: ca.SX(friction)}
+        symbols = {**whole.symbols, FRICTION: SX(friction)}
         resolved = Network(whole.signals, symbols, whole.definitions, whole.read).resolve(context.flaws)
         _check_initial(context, whole)
         check_nominal_depends(context, whole, resolved)
@@ -93,7 +94,7 @@ def assemble(
 
 def _trace(context: Context, linearise: Linearise | None, asked: Sequence[str]) -> tuple[Contribution, Dynamics | None]:
     """The contributions of all parts, and how the mechanism moves, if there is one."""
-    mechanism = context.scenario.machine.mechanism
+    mechanism = context.machine.mechanism
     contributions = Contribution(signals={"time": SignalInfo("time", "s")}, symbols={"time": context.time})
     if mechanism:
         motion, joints = trace_kinematics(context, mechanism)
@@ -163,7 +164,7 @@ def _describe_motion(dynamics: Dynamics, whole: Contribution) -> EquationsOfMoti
 
 
 def _collect_discrete(context: Context, whole: Contribution, symbols: Symbols, expressions: Expressions) -> Discrete:
-    sampled = [block for block in context.scenario.machine.blocks if block.sampled]
+    sampled = [block for block in context.machine.blocks if block.sampled]
     remembered = {f"{block.name}.{name}" for block in sampled for name in block.memory_names}
     samples, late_reads = order_samples(whole.tasks, whole.memory, remembered, symbols.m, expressions)
     return Discrete(
@@ -203,7 +204,7 @@ def collect_symbols(context: Context, whole: Contribution) -> Symbols:
 def express_columns(whole: Contribution, resolved: Resolved, dynamics: Dynamics | None) -> Expressions:
     """Every function's output column, in global symbols."""
 
-    def express(waiting: Iterable[Deferred]) -> ca.SX:
+    def express(waiting: Iterable[Deferred]) -> SX:
         return to_column(resolved.express(waiting))
 
     # Placeholders become global symbols here, everything of a kind in one substitution.
@@ -215,7 +216,7 @@ def express_columns(whole: Contribution, resolved: Resolved, dynamics: Dynamics 
 
     def express_active(name: str) -> list[Deferred]:
         """A quantity of all constraint equations, zero of those that do not hold."""
-        return [Deferred(ca.SX(where(e.active, getattr(e, name), 0.0)), bindings) for e in equations]
+        return [Deferred(SX(where(e.active, getattr(e, name), 0.0)), bindings) for e in equations]
 
     return Expressions(
         rhs=rates,
@@ -237,13 +238,13 @@ def express_columns(whole: Contribution, resolved: Resolved, dynamics: Dynamics 
     )
 
 
-def _update(whole: Contribution, resolved: Resolved, update: Mapping[str, Deferred]) -> ca.SX:
+def _update(whole: Contribution, resolved: Resolved, update: Mapping[str, Deferred]) -> SX:
     """m after a task; what is not named stays."""
     fresh = dict(zip(update, resolved.express(update.values()), strict=True))
     return to_column([fresh.get(info.name, whole.symbols[info.name]) for info in whole.memory])
 
 
-def _act(whole: Contribution, resolved: Resolved, update: Mapping[str, Deferred]) -> ca.SX:
+def _act(whole: Contribution, resolved: Resolved, update: Mapping[str, Deferred]) -> SX:
     """[x, m] after an action; what is not named stays."""
     fresh = dict(zip(update, resolved.express(update.values()), strict=True))
     return to_column([fresh.get(name, whole.symbols[name]) for name in whole.targets])

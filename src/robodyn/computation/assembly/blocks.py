@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 import casadi as ca
+from casadi import SX
 
 from robodyn.base import FlawList, frozen, nearest
 from robodyn.base.symbolic import absolute, changed_entries, logical_and, logical_or, maximum, where
@@ -100,7 +101,7 @@ class BoundBlock:
         return replace(trace, results=dict(zip(trace.results, shared, strict=True)))
 
 
-def bind_block(context: Context, block: Block, units: Mapping[str, str], joints: Mapping[str, ca.SX]) -> BoundBlock:
+def bind_block(context: Context, block: Block, units: Mapping[str, str], joints: Mapping[str, SX]) -> BoundBlock:
     """Symbols for its states and memory, placeholders for the signals that it reads.
 
     Args:
@@ -136,7 +137,7 @@ def _declare(context: Context, block: Block, signal_units: Mapping[str, str]) ->
     return merge(parts)
 
 
-def _bind_arguments(context: Context, block: Block, symbols: Mapping[str, ca.SX]) -> tuple[dict[str, Any], Bindings]:
+def _bind_arguments(context: Context, block: Block, symbols: Mapping[str, SX]) -> tuple[dict[str, Any], Bindings]:
     """What the law is called with: symbols of its own states, placeholders for signals, values of parameters."""
     arguments: dict[str, Any] = {}
     bindings: Bindings = {}
@@ -177,14 +178,14 @@ def watch_passive(
     """
     if not info.passive:
         return Contribution()
-    power, growth = ca.SX(power), ca.SX(0)
+    power, growth = SX(power), SX(0)
     if info.stored is not None:
         # dE/dt = sum dE/ds s_dot over what the store depends on, by fresh symbols for just these.
-        moving = {key: ca.SX.sym(key) for key in rates}
+        moving = {key: SX.sym(key) for key in rates}
         values = {**arguments, **moving}
-        stored = ca.SX(info.stored(**{argument.name: values[argument.name] for argument in arguments_of(info.stored)}))
-        growth = sum((ca.jacobian(stored, moving[key]) * rate for key, rate in rates.items()), ca.SX(0))
-        growth = ca.substitute([growth], list(moving.values()), [ca.SX(arguments[key]) for key in moving])[0]
+        stored = SX(info.stored(**{argument.name: values[argument.name] for argument in arguments_of(info.stored)}))
+        growth = sum((ca.jacobian(stored, moving[key]) * rate for key, rate in rates.items()), SX(0))
+        growth = ca.substitute([growth], list(moving.values()), [SX(arguments[key]) for key in moving])[0]
     return watch(Invariant.PASSIVE, name, "W", [power + growth, absolute(power)], bindings)
 
 
@@ -221,7 +222,7 @@ def trace_blocks(context: Context, joints: Contribution) -> Contribution:
             from those of the blocks before it.
     """
     parts, units = [], joints.units
-    for block in context.scenario.machine.all_blocks:
+    for block in context.machine.all_blocks:
         part = _trace_block(bind_block(context, block, units, joints.symbols))
         parts.append(part)
         units |= part.units
@@ -275,7 +276,7 @@ def _trace_sticking(bound: BoundBlock) -> Contribution:
     if len(names) != 1 or set(modes[0]) != {names[0], "holding_limit"}:
         flaws.add(bound.path, "a law that sticks returns its force and holding_limit, nothing else")
         return Contribution()
-    against_forth, against_back = (ca.SX(results["holding_limit"]) for results in modes[:2])
+    against_forth, against_back = (SX(results["holding_limit"]) for results in modes[:2])
     limits = {f"{block.name}.holding_limit": against_forth}
     # A limit that depends on the direction is two signals.
     if not ca.is_equal(against_forth, against_back, LIKENESS):
@@ -315,12 +316,12 @@ def _trace_rate(bound: BoundBlock, name: str, trace: LawTrace) -> Contribution:
     return merge((limited, state, define_signal(dot, f"{unit}/s" if unit else "1/s", rate, trace.bindings)))
 
 
-def _limit(bound: BoundBlock, limit: str | float) -> ca.SX:
+def _limit(bound: BoundBlock, limit: str | float) -> SX:
     """A limit given as a number, a parameter's name, or its negative ("-current_limit")."""
     if isinstance(limit, str):
         value = bound.context.values.parameter(bound.block, limit.removeprefix("-"))
-        return ca.SX(-value if limit.startswith("-") else value)
-    return ca.SX(limit)
+        return SX(-value if limit.startswith("-") else value)
+    return SX(limit)
 
 
 def _find_forces(bound: BoundBlock, outputs: list[str]) -> tuple[tuple[str, str], ...]:
@@ -358,7 +359,7 @@ def _find_breaks(block: Block) -> tuple[BreakRule, ...]:
 def trace_delays(context: Context, units: Mapping[str, str]) -> Contribution:
     """Delayed signals are global symbols, read from history; what they delay is evaluated along the way."""
     parts, signal_units = [], dict(units)
-    for delay in context.scenario.machine.delays:
+    for delay in context.machine.delays:
         bindings: Bindings = {}
         source = placeholder(f"delays.{delay.name}.signal", delay.signal, bindings)
         name = f"{delay.name}.output"
@@ -366,7 +367,7 @@ def trace_delays(context: Context, units: Mapping[str, str]) -> Contribution:
         parts.append(
             Contribution(
                 signals={name: SignalInfo(name, signal_units[name])},
-                symbols={name: ca.SX.sym(name)},
+                symbols={name: SX.sym(name)},
                 read=(bindings,),
                 delays=(DelayInfo(name, delay.time, delay.before),),
                 delayed=(Deferred(source, bindings),),
@@ -440,7 +441,7 @@ def _declare_outputs(bound: BoundBlock, outputs: list[str]) -> tuple[Pipelines, 
     return pipelines, merge(parts)
 
 
-def _push(declared: Contribution, names: list[str], value: ca.SX) -> dict[str, ca.SX]:
+def _push(declared: Contribution, names: list[str], value: SX) -> dict[str, SX]:
     """A new sample enters the pipeline (or, without a delay, takes effect at once)."""
     if len(names) == 1:
         return {names[0]: value}
@@ -494,7 +495,7 @@ def order_samples(
     samples: Sequence[SampledTask],
     memory: Sequence[MemoryInfo],
     remembered: Container[str],
-    symbols: ca.SX,
+    symbols: SX,
     expressions: Expressions,
 ) -> tuple[tuple[SampledTask, ...], tuple[LateRead, ...]]:
     """Samples in the order in which they read each other's outputs, and what is read a sample late in spite of it.
@@ -586,5 +587,5 @@ def spread_arguments(
     for name, value in arguments.items():
         entries = value if isinstance(value, tuple) else (value,)
         shapes[name] = len(entries) if isinstance(value, tuple) else None
-        column += [Deferred(ca.SX(entry), bindings) for entry in entries]
+        column += [Deferred(SX(entry), bindings) for entry in entries]
     return shapes, tuple(column)

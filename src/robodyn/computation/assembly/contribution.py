@@ -16,9 +16,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
+from casadi import SX
 
 from robodyn.base import FlawList, frozen
-from robodyn.description.model import Block, Scenario
+from robodyn.description.model import Block, Machine, Scenario
 from robodyn.description.model.fields import EMPTY
 
 from .declarations import (
@@ -97,13 +98,18 @@ class Context:
 
     scenario: Scenario
     values: Values
-    time: ca.SX
+    time: SX
     base_period: Fraction | None = None
     flaws: FlawList = field(default_factory=FlawList)
 
+    @property
+    def machine(self) -> Machine:
+        """The machine of the scenario."""
+        return self.scenario.machine
+
     @cached_property
     def size(self) -> MachineSize:
-        """What thresholds and tolerances are parts of."""
+        """The size that thresholds and tolerances are parts of."""
         return size_machine(self.scenario)
 
 
@@ -119,16 +125,16 @@ class StickElement:
     block: Block
     on: str
     force: str
-    direction: ca.SX
-    anchor: ca.SX
-    forward: ca.SX
-    backward: ca.SX
-    frictionless: ca.SX
-    limits: tuple[ca.SX, ca.SX]
+    direction: SX
+    anchor: SX
+    forward: SX
+    backward: SX
+    frictionless: SX
+    limits: tuple[SX, SX]
     bindings: Bindings
 
     @property
-    def strength(self) -> ca.SX:
+    def strength(self) -> SX:
         """Both limits together: zero where nothing holds."""
         return self.limits[0] + self.limits[1]
 
@@ -150,12 +156,12 @@ class Contribution:
     """
 
     signals: Mapping[str, SignalInfo] = EMPTY
-    symbols: Mapping[str, ca.SX] = EMPTY
+    symbols: Mapping[str, SX] = EMPTY
     definitions: Mapping[str, Definition] = EMPTY
     read: tuple[Bindings, ...] = ()
     states: tuple[StateInfo, ...] = ()
     rates: Mapping[str, Deferred] = EMPTY
-    limits: Mapping[str, tuple[ca.SX, ca.SX]] = EMPTY
+    limits: Mapping[str, tuple[SX, SX]] = EMPTY
     memory: tuple[MemoryInfo, ...] = ()
     delays: tuple[DelayInfo, ...] = ()
     delayed: tuple[Deferred, ...] = ()
@@ -222,7 +228,7 @@ def declare_state(info: StateInfo, rate: Deferred | None = None) -> Contribution
     """A continuous state; it is a signal under its own name."""
     return Contribution(
         signals={info.name: SignalInfo(info.name, info.unit)},
-        symbols={info.name: ca.SX.sym(info.name)},
+        symbols={info.name: SX.sym(info.name)},
         states=(info,),
         rates={info.name: rate} if rate else EMPTY,
     )
@@ -232,12 +238,12 @@ def declare_memory(info: MemoryInfo) -> Contribution:
     """A discrete state; it is a signal by zero-order hold unless hidden."""
     return Contribution(
         signals=EMPTY if info.hidden else {info.name: SignalInfo(info.name, info.unit, "held")},
-        symbols={info.name: ca.SX.sym(info.name)},
+        symbols={info.name: SX.sym(info.name)},
         memory=(info,),
     )
 
 
-def define(infos: Iterable[SignalInfo], outputs: Mapping[str, ca.SX], bindings: Bindings | None = None) -> Contribution:
+def define(infos: Iterable[SignalInfo], outputs: Mapping[str, SX], bindings: Bindings | None = None) -> Contribution:
     """Signals defined together."""
     definition = Definition(outputs, bindings or {})
     signals = {info.name: info for info in infos}
@@ -248,10 +254,10 @@ def define_signal(
     name: str, unit: str, value: Any, bindings: Bindings | None = None, *, rate: str | None = None, note: str = ""
 ) -> Contribution:
     """A signal by itself."""
-    return define([SignalInfo(name, unit, rate=rate, note=note)], {name: ca.SX(value)}, bindings)
+    return define([SignalInfo(name, unit, rate=rate, note=note)], {name: SX(value)}, bindings)
 
 
-def define_column(infos: Iterable[SignalInfo], column: ca.SX, bindings: Bindings | None = None) -> Contribution:
+def define_column(infos: Iterable[SignalInfo], column: SX, bindings: Bindings | None = None) -> Contribution:
     """The entries of a column as signals, defined together."""
     infos = list(infos)
     return define(infos, dict(zip((info.name for info in infos), ca.vertsplit(column), strict=True)), bindings)
@@ -259,14 +265,14 @@ def define_column(infos: Iterable[SignalInfo], column: ca.SX, bindings: Bindings
 
 def watch(invariant: Invariant, subject: str, unit: str, values: Iterable[Any], bindings: Bindings) -> Contribution:
     """Have runs report whether an invariant holds: see `Watched`."""
-    columns = tuple(Deferred(ca.SX(value), bindings) for value in values)
+    columns = tuple(Deferred(SX(value), bindings) for value in values)
     return Contribution(watched=((Watched(invariant, subject, unit, len(columns)), columns),))
 
 
 def start_context(scenario: Scenario) -> Context:
     """Numbers named, time a symbol."""
     flaws = FlawList()
-    return Context(scenario, collect_values(scenario), ca.SX.sym("time"), find_base_period(scenario, flaws), flaws)
+    return Context(scenario, collect_values(scenario), SX.sym("time"), find_base_period(scenario, flaws), flaws)
 
 
 def reference_to(signal: str) -> Deferred:

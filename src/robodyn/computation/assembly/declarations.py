@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from robodyn.base import ca, frozen
 
 if TYPE_CHECKING:
+    from casadi import SX
+
     from robodyn.description.model import Block, Interface
 
 
@@ -191,14 +193,14 @@ class Port:
     """
 
     interface: Interface
-    A: ca.SX
-    drift: ca.SX
-    position: ca.SX
-    rotation: ca.SX | None
-    velocity: ca.SX
-    inertia: ca.SX | None
+    A: SX
+    drift: SX
+    position: SX
+    rotation: SX | None
+    velocity: SX
+    inertia: SX | None
     units: tuple[str, ...]
-    acting: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+    acting: SX = field(default_factory=lambda: ca.SX(0, 1))
 
 
 # --------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def locate_crossings(context: Context, contributions: Contribution) -> Contribut
     the engine puts there the side that the crossing led to.
     """
     parts, start = [], {}
-    for block in context.scenario.machine.all_blocks:
+    for block in context.machine.all_blocks:
         for output, argument in block.info.located.items():
             name, side = f"{block.name}.{output}", f"{block.name}.{argument}"
             if name not in contributions.signals:
@@ -89,7 +89,7 @@ def _miss_output(context: Context, block: Block, what: str) -> None:
 def guard_laws(context: Context, contributions: Contribution) -> Contribution:
     """Outputs of laws that must be above zero: a run ends where one is not, and must not begin there."""
     parts = []
-    for block in context.scenario.machine.blocks:
+    for block in context.machine.blocks:
         for output in block.info.positive:
             name = f"{block.name}.{output}"
             if name not in contributions.signals:
@@ -115,7 +115,7 @@ def watch_side(name: str, unit: str, side: ca.SX, value: Deferred) -> Contributi
 
 def located_sides(context: Context) -> list[str]:
     """Memory that notes sides."""
-    blocks = context.scenario.machine.all_blocks
+    blocks = context.machine.all_blocks
     return [f"{block.name}.{side}" for block in blocks for side in block.info.located.values()]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import casadi as ca
+from casadi import SX
 
 from robodyn.base import frozen
 from robodyn.base.symbolic import to_column
@@ -37,12 +38,12 @@ from .tracing import Bindings, placeholder
 class FarSide:
     """Motion of the far side: position (1 or 3,), rotation (3, 3) or None, velocity (k,)."""
 
-    position: ca.SX
-    rotation: ca.SX | None
-    velocity: ca.SX
+    position: SX
+    rotation: SX | None
+    velocity: SX
 
 
-def trace_interfaces(motion: Motion, units: Mapping[str, str]) -> tuple[Motion, ca.SX, Contribution]:
+def trace_interfaces(motion: Motion, units: Mapping[str, str]) -> tuple[Motion, SX, Contribution]:
     """The motion with its ports, the joint forces of what comes in, and signals and states of the interfaces.
 
     The inertia of a model that is attached rigidly joins the mechanism's own: what is returned then lacks
@@ -51,10 +52,10 @@ def trace_interfaces(motion: Motion, units: Mapping[str, str]) -> tuple[Motion, 
     Args:
         units: of coordinates.
     """
-    tau = ca.SX.zeros(motion.v.numel())
-    described = motion.context.scenario.machine.interfaces
+    tau = SX.zeros(motion.v.numel())
+    described = motion.machine.interfaces
     if described and motion.linear is not None:
-        motion.context.flaws.add("interfaces", "cannot be linearised near a nominal motion", "leave them out")
+        motion.flaws.add("interfaces", "cannot be linearised near a nominal motion", "leave them out")
         return motion, tau, Contribution()
     ports, far_sides, books = [], [], []
     for interface in described:
@@ -85,33 +86,33 @@ def _trace_port(motion: Motion, interface: Interface, units: Mapping[str, str]) 
         inertia = _symmetric(_numbers(motion, interface, "far_inertia"), len(interface.row_names))
     rows = tuple("rad" if row in ROTATION else "m" for row in interface.row_names)
     rows = (units[f"{interface.on}.position"],) if interface.point is None else rows
-    return Port(interface, A, drift, ca.SX(position), rotation, velocity, inertia, rows)
+    return Port(interface, A, drift, SX(position), rotation, velocity, inertia, rows)
 
 
-def _point_rows(motion: Motion, name: str, rows: list[int]) -> tuple[ca.SX, ca.SX]:
+def _point_rows(motion: Motion, name: str, rows: list[int]) -> tuple[SX, SX]:
     """A and `A' v` of a point in some of its rows, of its link's rotation in the last three: by recursions, which share
     most of their work with the mechanism's own."""
     (link, pose), tree = motion.point_pose(name), motion.mechanics.tree
-    J = ca.SX(geometric_jacobian(tree, motion.q, link, pose.p))
+    J = SX(geometric_jacobian(tree, motion.q, link, pose.p))
     accelerated = point_drift(tree, motion.q, motion.v, link, pose.p)
-    return ca.vertcat(J[3:, :], J[:3, :])[rows, :], ca.vertcat(*map(ca.SX, accelerated))[rows]
+    return ca.vertcat(J[3:, :], J[:3, :])[rows, :], ca.vertcat(*map(SX, accelerated))[rows]
 
 
-def _numbers(motion: Motion, interface: Interface, quantity: str) -> ca.SX:
-    return to_column(motion.context.values[name] for name in interface.names(quantity))
+def _numbers(motion: Motion, interface: Interface, quantity: str) -> SX:
+    return to_column(motion.values[name] for name in interface.names(quantity))
 
 
-def _symmetric(entries: ca.SX, n: int) -> ca.SX:
+def _symmetric(entries: SX, n: int) -> SX:
     """A matrix from its lower triangle, row by row."""
     lower = iter(ca.vertsplit(entries))
-    matrix = ca.SX.zeros(n, n)
+    matrix = SX.zeros(n, n)
     for i in range(n):
         for j in range(i + 1):
             matrix[i, j] = matrix[j, i] = next(lower)
     return matrix
 
 
-def _act(motion: Motion, port: Port) -> tuple[ca.SX, Contribution]:
+def _act(motion: Motion, port: Port) -> tuple[SX, Contribution]:
     """Force on this side, all of it but what a rigidly attached inertia adds by the accelerations; the far side."""
     interface = port.interface
     if interface.takes == "force":
@@ -156,14 +157,14 @@ def _far_model(motion: Motion, port: Port) -> tuple[FarSide, Contribution]:
         turn = ca.skew(to_column(declared.symbols[name] for name in turns))
         # Between two exchanges the far side rotates little: the second order of the exponential is enough.
         start = ca.reshape(_numbers(motion, interface, "far_orientation"), 3, 3).T
-        rotation = (ca.SX.eye(3) + turn + turn @ turn / 2) @ start
+        rotation = (SX.eye(3) + turn + turn @ turn / 2) @ start
     moving = (*interface.names("far_position"), *turns)
     rates = {name: Deferred(rate, {}) for name, rate in zip(moving, ca.vertsplit(velocity), strict=True)}
     seen = _define_rotation(interface.names("far_orientation"), rotation)
     return FarSide(position, rotation, velocity), merge((declared, Contribution(rates=rates), seen))
 
 
-def _move_model(motion: Motion, interface: Interface, force: ca.SX) -> Contribution:
+def _move_model(motion: Motion, interface: Interface, force: SX) -> Contribution:
     """w' = free acceleration - mobility f, which is `M w' = force - f` solved for w'."""
     mobility = _symmetric(_numbers(motion, interface, "far_mobility"), len(interface.row_names))
     rates = ca.vertsplit(_numbers(motion, interface, "far_acceleration") - mobility @ force)
@@ -171,7 +172,7 @@ def _move_model(motion: Motion, interface: Interface, force: ca.SX) -> Contribut
     return Contribution(rates={name: Deferred(rate, {}) for name, rate in zip(names, rates, strict=True)})
 
 
-def _elastic_force(motion: Motion, port: Port, far: FarSide) -> ca.SX:
+def _elastic_force(motion: Motion, port: Port, far: FarSide) -> SX:
     """f = K (far - own) + D (w_far - w); a small rotation between the two is `sum own_i x far_i / 2` over the axes."""
     # The rotation between two nearly equal frames, R_far R^T = 1 + [phi]x: phi = sum own_i x far_i / 2.
     apart = far.position - port.position
@@ -191,7 +192,7 @@ def _define_motion(port: Port) -> Contribution:
     return motion_column + _define_rotation(interface.names("orientation"), port.rotation)
 
 
-def _define_rotation(names: tuple[str, ...], rotation: ca.SX | None) -> Contribution:
+def _define_rotation(names: tuple[str, ...], rotation: SX | None) -> Contribution:
     """Nine entries, row by row, where a rotation is coupled."""
     if rotation is None:
         return Contribution()
@@ -225,11 +226,11 @@ def _keep_book(name: str, unit: str, rate: Deferred) -> Contribution:
     return declare_state(StateInfo(name, unit, 0.0, nominal=float("inf")), rate)
 
 
-def define_forces(motion: Motion, a: ca.SX, bindings: Bindings) -> tuple[ca.SX, Contribution]:
+def define_forces(motion: Motion, a: SX, bindings: Bindings) -> tuple[SX, Contribution]:
     """The joint forces of rigidly attached inertias, `-A^T M A a`, and the force on this side at each interface."""
-    total, parts = ca.SX.zeros(motion.v.numel()), []
+    total, parts = SX.zeros(motion.v.numel()), []
     for port in motion.ports:
-        force: ca.SX = port.acting
+        force: SX = port.acting
         bound: Bindings = {}
         if port.inertia is not None:
             inertial = port.inertia @ (port.A @ a)

@@ -12,6 +12,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import Array, frozen
 from robodyn.base.symbolic import absolute
@@ -73,18 +74,18 @@ WORK = "energy.work"
 # J^T (torque, force), in world axes; what is given in a body's axes rotates with it
 
 
-def trace_loads(motion: Motion) -> tuple[ca.SX, Deferred]:
+def trace_loads(motion: Motion) -> tuple[SX, Deferred]:
     """Joint torques of the constant loads, and of those that signals drive."""
-    constant, driven = ca.SX.zeros(motion.v.numel()), ca.SX.zeros(motion.v.numel())
+    constant, driven = SX.zeros(motion.v.numel()), SX.zeros(motion.v.numel())
     bindings: Bindings = {}
-    for load in motion.context.scenario.machine.loads:
+    for load in motion.machine.loads:
         link, pose = motion.point_pose(load.point)
         if link < 0:
             what = f"'{load.point}' is on the ground"
-            motion.context.flaws.add(f"loads.{load.name}.point", what, "a load there has no effect")
+            motion.flaws.add(f"loads.{load.name}.point", what, "a load there has no effect")
             continue
         force, torque = find_wrench(motion, load)
-        J = ca.SX(geometric_jacobian(motion.mechanics.tree, motion.q, link, pose.p))
+        J = SX(geometric_jacobian(motion.mechanics.tree, motion.q, link, pose.p))
         tau = J.T @ ca.vertcat(torque, force)
         if load.times is None:
             constant = constant + tau
@@ -93,9 +94,9 @@ def trace_loads(motion: Motion) -> tuple[ca.SX, Deferred]:
     return constant, Deferred(driven, bindings)
 
 
-def find_wrench(motion: Motion, load: Load) -> tuple[ca.SX, ca.SX]:
+def find_wrench(motion: Motion, load: Load) -> tuple[SX, SX]:
     """Force and torque of a load in world axes, without the signal that it is multiplied by."""
-    values = motion.context.values
+    values = motion.values
     force, torque = (ca.vertcat(*values.vector(f"{load.name}.{part}", XYZ)) for part in ("force", "torque"))
     if load.frame != BODY:
         return force, torque
@@ -115,7 +116,7 @@ MANY_JOINTS = 100
 
 def check_inertia(motion: Motion) -> bool:
     """The pivots of M, eliminated from the leaves to the root, are positive."""
-    tree, flaws = _numeric_tree(motion), motion.context.flaws
+    tree, flaws = _numeric_tree(motion), motion.flaws
     if not tree.n_v:
         flaws.add("joints", "none of them moves", "make one revolute or prismatic, or leave the mechanism out")
         return False
@@ -161,7 +162,7 @@ def _pivots_at(motion: Motion, tree: Tree, q: Array) -> Array:
 
 def _rotor_inertia(motion: Motion) -> Array:
     total = np.zeros((motion.v.numel(),) * 2)
-    for coordinate in motion.context.scenario.machine.coordinates:
+    for coordinate in motion.machine.coordinates:
         if isinstance(coordinate, LinearCombination) and coordinate.inertia:
             gradient = np.array(ca.DM(motion.gradient(coordinate.name)))
             total += coordinate.inertia * gradient.T @ gradient
@@ -203,14 +204,14 @@ class Dynamics:
     """
 
     motion: Motion
-    a: ca.SX
+    a: SX
     q_dot: Any
-    applied: ca.SX
-    tau: ca.SX
+    applied: SX
+    tau: SX
     bindings: Bindings
     constrained: Constrained | None = None
     projection: Mapping[str, Deferred] = EMPTY
-    loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+    loads: SX = field(default_factory=lambda: SX(0, 1))
 
     @property
     def n_q(self) -> int:
@@ -228,7 +229,7 @@ class Dynamics:
 
 
 def accelerate(
-    motion: Motion, tau: ca.SX, contributions: Contribution, bindings: Bindings
+    motion: Motion, tau: SX, contributions: Contribution, bindings: Bindings
 ) -> tuple[Dynamics, Contribution]:
     """Solve for the accelerations and the forces that keep constraints, friction and contacts.
 
@@ -236,7 +237,7 @@ def accelerate(
         tau: joint torques of all that does not depend on these; contributions: those so far; bindings: of tau.
     """
     tree = motion.mechanics.tree
-    c = motion.linear.bias if motion.linear else ca.SX(bias(tree, motion.q, motion.v))
+    c = motion.linear.bias if motion.linear else SX(bias(tree, motion.q, motion.v))
     solve = _mass_solver(motion)
     motion, constrained, read = constrain(motion, solve, contributions)
     bindings = _join(
@@ -271,21 +272,21 @@ def _join(*groups: Bindings) -> dict[str, Binding]:
 
 
 def _react(
-    motion: Motion, b: ca.SX, solve: Solve, constrained: Constrained | None, contributions: Contribution
+    motion: Motion, b: SX, solve: Solve, constrained: Constrained | None, contributions: Contribution
 ) -> tuple[Reactions | None, Contribution]:
     """Friction that sticks and rigid contacts.
 
     Args:
         b: tau - c; solve: M^-1.
     """
-    if not contributions.sticking and not motion.context.scenario.machine.rigid_parts:
+    if not contributions.sticking and not motion.machine.rigid_parts:
         return None, Contribution()
     a = constrained.accelerate(b)[0] if constrained else solve(b)
     sticking, warned = build_sticking(motion, contributions.sticking, contributions.units, a, solve, constrained)
     if constrained:
         contacts, declared = build_contacts(motion, constrained.respond, constrained.constraint_force)
     else:
-        contacts, declared = build_contacts(motion, solve, lambda b: ca.SX(*b.shape))
+        contacts, declared = build_contacts(motion, solve, lambda b: SX(*b.shape))
     parts = [part for part in (sticking, contacts) if part]
     return Reactions(parts, a) if parts else None, warned + declared
 
@@ -314,7 +315,7 @@ def _mass_solver(motion: Motion) -> Solve:
     if factors is not None:
         return MassSolver(factors)
     solve = articulate(tree, q).solve
-    return lambda b: ca.SX(solve(b))  # type: ignore[arg-type]
+    return lambda b: SX(solve(b))  # type: ignore[arg-type]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -334,11 +335,11 @@ def trace_dynamics(motion: Motion, contributions: Contribution, solvable: bool) 
     """
     # Forces that do not depend on accelerations: of blocks on joints and coordinates, by placeholders of their signals,
     bindings: dict[str, Binding] = {}
-    forces: dict[str, ca.SX] = {}
+    forces: dict[str, SX] = {}
     for target, signal in contributions.forces:
         force = placeholder(f"{target}.force from {signal}", signal, bindings)
         forces[target] = forces.get(target, 0) + force
-    tau, loads, parts = motion.joint_forces(forces), ca.SX(0, 1), list[Contribution]()
+    tau, loads, parts = motion.joint_forces(forces), SX(0, 1), list[Contribution]()
     # of loads and compliant contacts, which linear mechanics hold already, and of interfaces.
     if motion.linear is None:
         loads, driven = trace_loads(motion)
@@ -350,7 +351,7 @@ def trace_dynamics(motion: Motion, contributions: Contribution, solvable: bool) 
     tau, parts = tau + incoming, [*parts, interfaces]
 
     # Accelerations, and the forces that answer to them.
-    dynamics = Dynamics(motion, ca.SX.zeros(motion.v.numel()), motion.q_dot, tau, tau, bindings)
+    dynamics = Dynamics(motion, SX.zeros(motion.v.numel()), motion.q_dot, tau, tau, bindings)
     if solvable:
         dynamics, reacting = accelerate(motion, tau, merge((contributions, *parts)), bindings)
         parts.append(reacting)
@@ -375,20 +376,20 @@ def _define_accelerations(dynamics: Dynamics) -> Contribution:
     return replace(define([SignalInfo(*pair) for pair in named.items()], outputs, dynamics.bindings), rates=rates)
 
 
-def _define_torques(dynamics: Dynamics, applied: ca.SX) -> Contribution:
+def _define_torques(dynamics: Dynamics, applied: SX) -> Contribution:
     """Each joint's torque on its own; but together where constraints make each depend on every force.
 
     Args:
         applied: torques without those of reactions.
     """
     motion = dynamics.motion
-    carried = motion.linear.carried if motion.linear else ca.SX.zeros(motion.v.numel())
+    carried = motion.linear.carried if motion.linear else SX.zeros(motion.v.numel())
     applied, tau = applied + carried, dynamics.tau + carried
-    groups: dict[int, tuple[list[SignalInfo], dict[str, ca.SX]]] = {}
+    groups: dict[int, tuple[list[SignalInfo], dict[str, SX]]] = {}
     forces = [pair for freedom in motion.freedoms for pair in freedom.forces.items()]
     for k, (name, unit) in enumerate(forces):
         # Multipliers couple all joints: a torque that holds some cannot be resolved before every force is.
-        constrained = bool(motion.context.scenario.machine.all_constraints)
+        constrained = bool(motion.machine.all_constraints)
         bound = constrained and not ca.is_equal(applied[k], tau[k], 0)
         infos, outputs = groups.setdefault(-1 if bound else k, ([], {}))
         infos.append(SignalInfo(name, unit))
@@ -396,21 +397,21 @@ def _define_torques(dynamics: Dynamics, applied: ca.SX) -> Contribution:
     return merge(define(infos, outputs, dynamics.bindings) for infos, outputs in groups.values())
 
 
-def _balance(dynamics: Dynamics, forces: dict[str, ca.SX], sticking: bool) -> Contribution:
+def _balance(dynamics: Dynamics, forces: dict[str, SX], sticking: bool) -> Contribution:
     """E_kinetic + E_potential - work of all joint torques is constant: what runs watch of themselves.
 
     Args:
         forces: by joint or coordinate; sticking: whether some friction sticks.
     """
     motion, tau, bindings = dynamics.motion, dynamics.tau, dynamics.bindings
-    machine = motion.context.scenario.machine
+    machine = motion.machine
     outside = machine.loads or machine.all_constraints or machine.contacts or machine.interfaces or machine.rigid_parts
-    work, books = ca.SX(0), Contribution()
+    work, books = SX(0), Contribution()
     if forces or sticking or outside:
         books = _book_work(motion, Deferred(ca.dot(tau, motion.v), bindings))
         work = books.symbols[WORK]
     energies = _define_energies(motion, work)
-    passing = sum((absolute(force * motion.coordinate_rates[on]) for on, force in forces.items()), ca.SX(0))
+    passing = sum((absolute(force * motion.coordinate_rates[on]) for on, force in forces.items()), SX(0))
     outputs = energies.definitions["energy.balance"].outputs
     values = [outputs[f"energy.{name}"] for name in ("balance", "kinetic", "potential")]
     # Forces by the machine's length are compared with torques.
@@ -423,7 +424,7 @@ def _book_work(motion: Motion, power: Deferred) -> Contribution:
     # What depends on time alone is integrated exactly in steps of any length, between whose ends its work would be
     # read from too low a polynomial: book-keeping takes a small part in the error estimate. A prescribed motion is
     # exact altogether: there, its work alone says how well its force is followed.
-    constraints = motion.context.scenario.machine.all_constraints
+    constraints = motion.machine.all_constraints
     nominal = 1.0 if any(isinstance(c, PrescribedMotion) for c in constraints) else MUCH_WORK
     nominal *= motion.context.size.of("J")
     work = declare_state(StateInfo(WORK, "J", 0.0, nominal), reference_to("energy.power"))
@@ -432,16 +433,16 @@ def _book_work(motion: Motion, power: Deferred) -> Contribution:
     return merge((work, rated, powers))
 
 
-def _define_energies(motion: Motion, work: ca.SX) -> Contribution:
+def _define_energies(motion: Motion, work: SX) -> Contribution:
     """Energies as signals; with the work, so that E - W is constant."""
-    tree, values = motion.mechanics.tree, motion.context.values
-    rotors = [c for c in motion.context.scenario.machine.coordinates if isinstance(c, LinearCombination)]
+    tree, values = motion.mechanics.tree, motion.values
+    rotors = [c for c in motion.machine.coordinates if isinstance(c, LinearCombination)]
     spinning = sum(
         (0.5 * values[f"{c.name}.inertia"] * motion.coordinate_rates[c.name] ** 2 for c in rotors),
-        ca.SX(0),
+        SX(0),
     )
-    kinetic = ca.SX(kinetic_energy(tree, motion.q, motion.v)) + spinning
-    potential = ca.SX(potential_energy(tree, motion.q))
+    kinetic = SX(kinetic_energy(tree, motion.q, motion.v)) + spinning
+    potential = SX(potential_energy(tree, motion.q))
     outputs = {
         "energy.kinetic": kinetic,
         "energy.potential": potential,

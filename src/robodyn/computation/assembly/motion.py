@@ -10,8 +10,9 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
-from robodyn.base import Array, frozen
+from robodyn.base import Array, FlawList, frozen
 from robodyn.base.spatial import Pose, Quaternion
 from robodyn.base.symbolic import cos, is_symbolic, minimum, sqrt, stack, to_column
 from robodyn.base.symbolic.tables import spell_out
@@ -31,6 +32,7 @@ from robodyn.description.model import (
     Freedom,
     FunctionCoordinate,
     LinearCombination,
+    Machine,
     Mechanism,
     Point,
     PointCoordinate,
@@ -67,9 +69,9 @@ from .values import Values
 
 def define_elasticity(motion: Motion) -> Contribution:
     """Elastic forces `<mode>.elastic_force`, and `<body>.strain_energy` [J] as signals."""
-    parts, values = [], motion.context.values
+    parts, values = [], motion.values
     for body in motion.mechanism.flexible_bodies:
-        energy = ca.SX(0)
+        energy = SX(0)
         factor = values[f"{body.name}.stiffness"]
         for k, mode in enumerate(body.modes):
             stiffness, damping = factor * body.modal_stiffness[k], _damping(values, body, k)
@@ -82,7 +84,7 @@ def define_elasticity(motion: Motion) -> Contribution:
     return merge(parts)
 
 
-def _damping(values: Values, body: FlexibleBody, k: int) -> ca.SX:
+def _damping(values: Values, body: FlexibleBody, k: int) -> SX:
     """d_i of a mode [N s/m or N m s/rad]."""
     stiffness = values[f"{body.name}.stiffness"] * body.modal_stiffness[k]
     modal = 2 * values[f"{body.name}.damping"] * sqrt(stiffness * body.modal_mass[k])
@@ -96,7 +98,7 @@ def _damping(values: Values, body: FlexibleBody, k: int) -> ca.SX:
 
 def express_coordinate(
     motion: Motion, coordinate: LinearCombination | Distance | TriangleLength | PointCoordinate | FunctionCoordinate
-) -> tuple[str, ca.SX]:
+) -> tuple[str, SX]:
     """Unit and position of a coordinate as a function of q."""
     index = motion.places
     if isinstance(coordinate, LinearCombination):
@@ -106,32 +108,32 @@ def express_coordinate(
         apart = motion.point_position(coordinate.end) - motion.point_position(coordinate.start)
         return "m", sqrt(ca.sumsqr(apart))
     if isinstance(coordinate, TriangleLength):
-        a, b = motion.context.values.vector(f"{coordinate.name}.sides", ("a", "b"))
-        phi = _weighted_sum(motion, coordinate, index) + motion.context.values[f"{coordinate.name}.offset"]
+        a, b = motion.values.vector(f"{coordinate.name}.sides", ("a", "b"))
+        phi = _weighted_sum(motion, coordinate, index) + motion.values[f"{coordinate.name}.offset"]
         return "m", sqrt(a * a + b * b - 2 * a * b * cos(phi))
     if isinstance(coordinate, PointCoordinate):
         return "m", ca.dot(ca.DM(coordinate.direction), motion.point_position(coordinate.point))
     return coordinate.unit, _linkage_position(motion, coordinate, [motion.q[index[name]] for name in coordinate.of])
 
 
-def _weighted_sum(motion: Motion, coordinate: LinearCombination | TriangleLength, index: dict[str, int]) -> ca.SX:
-    return sum((weight * motion.q[index[name]] for name, weight in coordinate.of.items()), ca.SX(0))
+def _weighted_sum(motion: Motion, coordinate: LinearCombination | TriangleLength, index: dict[str, int]) -> SX:
+    return sum((weight * motion.q[index[name]] for name, weight in coordinate.of.items()), SX(0))
 
 
-def _linkage_position(motion: Motion, linkage: FunctionCoordinate, positions: list[ca.SX]) -> ca.SX:
+def _linkage_position(motion: Motion, linkage: FunctionCoordinate, positions: list[SX]) -> SX:
     """The user's function of joint positions, traced; what it raises is reported as a flaw of that linkage."""
     try:
-        return ca.SX(linkage.function(*positions))
+        return SX(linkage.function(*positions))
     except Exception as error:  # noqa: BLE001  a user's function may raise anything
         what = f"its function cannot be traced: {type(error).__name__}: {str(error).splitlines()[0][:200]}"
-        motion.context.flaws.add(f"coordinates.{linkage.name}", what, "use functions from robodyn.symbolic")
+        motion.flaws.add(f"coordinates.{linkage.name}", what, "use functions from robodyn.symbolic")
         return positions[0]
 
 
 def guard_ranges(motion: Motion) -> Contribution:
     """A terminal guard for each coordinate that has a range; a start outside is a flaw."""
     guards = []
-    for coordinate in motion.context.scenario.machine.coordinates:
+    for coordinate in motion.machine.coordinates:
         if coordinate.range is None:
             continue
         lower, upper = coordinate.range
@@ -139,7 +141,7 @@ def guard_ranges(motion: Motion) -> Contribution:
         start = motion.value_at_start(motion.exact[coordinate.name])
         if not lower <= start <= upper:
             what = f"the start position {start:.6g} is out of reach, allowed is {lower:g} to {upper:g}"
-            motion.context.flaws.add(f"coordinates.{coordinate.name}.range", what, "change initial or the range")
+            motion.flaws.add(f"coordinates.{coordinate.name}.range", what, "change initial or the range")
         # Positive within the range, zero at both of its ends: it falls through zero where the range is left.
         inside = minimum(position - lower, upper - position)
         guard = Guard(f"{coordinate.name}.range", -1, Ending.OUT_OF_REACH, coordinate=coordinate.name)
@@ -170,12 +172,24 @@ class Motion:
     q_dot: Any
     poses: list[Pose]
     start: Array
-    positions: Mapping[str, ca.SX] = EMPTY
-    coordinate_rates: Mapping[str, ca.SX] = EMPTY
-    exact: Mapping[str, ca.SX] = EMPTY
+    positions: Mapping[str, SX] = EMPTY
+    coordinate_rates: Mapping[str, SX] = EMPTY
+    exact: Mapping[str, SX] = EMPTY
     linear: LinearMechanics | None = None
     somewhere: Array | None = None
     ports: tuple[Port, ...] = ()
+
+    @property
+    def machine(self) -> Machine:
+        return self.context.machine
+
+    @property
+    def values(self) -> Values:
+        return self.context.values
+
+    @property
+    def flaws(self) -> FlawList:
+        return self.context.flaws
 
     @property
     def freedoms(self) -> tuple[Freedom, ...]:
@@ -203,50 +217,50 @@ class Motion:
 
     def point_pose(self, name: str) -> tuple[int, Pose]:
         """The link a named point belongs to and the point's pose in that link's frame."""
-        origin = stack(self.context.values.vector(f"{name}.origin", XYZ))
+        origin = stack(self.values.vector(f"{name}.origin", XYZ))
         place = self.mechanics.locate(self._points[name], self.mechanism, origin)
         return place.link, place.pose
 
-    def point_position(self, name: str) -> ca.SX:
+    def point_position(self, name: str) -> SX:
         """World position of a named point [m]."""
         link, pose = self.point_pose(name)
-        return ca.SX(pose.p) if link < 0 else ca.SX(self.poses[link].apply(pose.p))
+        return SX(pose.p) if link < 0 else SX(self.poses[link].apply(pose.p))
 
-    def point_rotation(self, name: str) -> ca.SX:
+    def point_rotation(self, name: str) -> SX:
         """Rotation of the body of a named point, world from body."""
         link, pose = self.point_pose(name)
-        return ca.SX(pose.R) if link < 0 else ca.SX(self.poses[link].R @ pose.R)
+        return SX(pose.R) if link < 0 else SX(self.poses[link].R @ pose.R)
 
     @cached_property
     def _drifting(self) -> list[LinkMotion]:
         """How each link moves while the joints do not accelerate."""
         return link_motions(self.mechanics.tree, self.q, self.v, [0.0] * self.v.numel())
 
-    def turning_of(self, name: str) -> tuple[ca.SX, ca.SX]:
+    def turning_of(self, name: str) -> tuple[SX, SX]:
         """omega and, while the joints do not accelerate, alpha of the body of a named point, world axes, (3,) each."""
         link, _ = self.point_pose(name)
         if link < 0:
-            return ca.SX.zeros(3), ca.SX.zeros(3)
+            return SX.zeros(3), SX.zeros(3)
         R, motion = self.poses[link].R, self._drifting[link]
-        return ca.SX(R @ motion.omega), ca.SX(R @ motion.alpha)
+        return SX(R @ motion.omega), SX(R @ motion.alpha)
 
-    def point_drift(self, name: str) -> ca.SX:
+    def point_drift(self, name: str) -> SX:
         """Acceleration of a named point while the joints do not accelerate, world axes, (3,)."""
         link, pose = self.point_pose(name)
         if link < 0:
-            return ca.SX.zeros(3)
+            return SX.zeros(3)
         motion = self._drifting[link]
-        return ca.SX(self.poses[link].R @ (motion.accel + motion.U @ pose.p) + self.mechanics.tree.gravity)
+        return SX(self.poses[link].R @ (motion.accel + motion.U @ pose.p) + self.mechanics.tree.gravity)
 
-    def point_velocity(self, name: str) -> ca.SX:
+    def point_velocity(self, name: str) -> SX:
         """Velocity of a named point, world axes, (3,)."""
         link, pose = self.point_pose(name)
-        return ca.SX(point_velocity(self.mechanics.tree, self.q, self.v, link, pose.p))
+        return SX(point_velocity(self.mechanics.tree, self.q, self.v, link, pose.p))
 
-    def relative_jacobian(self, first: str, second: str, place: ca.SX) -> ca.SX:
+    def relative_jacobian(self, first: str, second: str, place: SX) -> SX:
         """Velocity of the body of a point against that of another at a place, by the joints' velocities, (3, n_v)."""
         links = self.point_pose(first)[0], self.point_pose(second)[0]
-        return ca.SX(relative_jacobian(self.mechanics.tree, self.q, self.poses, links, place))
+        return SX(relative_jacobian(self.mechanics.tree, self.q, self.poses, links, place))
 
     @property
     def scales(self) -> Array:
@@ -264,23 +278,23 @@ class Motion:
     def size(self) -> float:
         """Diagonal of the box around all joints and points at the start [m]."""
         points = [self.point_position(point.name) for point in self.mechanism.points]
-        column = ca.vertcat(*(ca.SX(pose.p) for pose in self.poses), *points)
+        column = ca.vertcat(*(SX(pose.p) for pose in self.poses), *points)
         places = self.values_at_start(column).reshape(-1, 3)
         return float(np.linalg.norm(np.ptp(places, axis=0))) or 1.0
 
-    def rates_of(self, positions: Sequence[ca.SX]) -> list[ca.SX]:
+    def rates_of(self, positions: Sequence[SX]) -> list[SX]:
         """Rates of functions of q."""
         return ca.vertsplit(ca.jtimes(to_column(positions), self.q, self.q_dot))
 
-    def velocity_of(self, position: ca.SX) -> ca.SX:
+    def velocity_of(self, position: SX) -> SX:
         """Velocity of a place, (3,)."""
         return ca.vertcat(*self.rates_of(ca.vertsplit(position)))
 
-    def gradient(self, name: str) -> ca.SX:
+    def gradient(self, name: str) -> SX:
         """The gradient of a joint's or coordinate's position with respect to the joints, ds/dq, (1, n_v)."""
         return ca.jacobian(self.coordinate_rates[name], self.v)
 
-    def joint_forces(self, forces: Mapping[str, ca.SX]) -> ca.SX:
+    def joint_forces(self, forces: Mapping[str, SX]) -> SX:
         """What forces on joints and coordinates are on the joints: `sum N^T (ds/dq)^T f`, (n_v,), q_dot = N v.
 
         Swept backwards through all positions at once, with work that grows as that of the positions themselves.
@@ -289,33 +303,33 @@ class Motion:
         positions = to_column(self.positions[name] for name in forces)
         return self.pull_back(ca.jtimes(positions, self.q, to_column(forces.values()), True))
 
-    def pull_back(self, gradients: ca.SX) -> ca.SX:
+    def pull_back(self, gradients: SX) -> SX:
         """Gradients with respect to q, (n_q, k), as those with respect to v: N^T g, (n_v, k)."""
         return ca.jtimes(self.q_dot, self.v, gradients, True)
 
-    def slopes(self, expression: ca.SX) -> ca.SX:
+    def slopes(self, expression: SX) -> SX:
         """Derivatives of a column by the motions of the joints, (k, n_v): ds/dq N."""
         return self.pull_back(ca.jacobian(expression, self.q).T).T
 
     @cached_property
-    def N(self) -> ca.SX:
+    def N(self) -> SX:
         """q_dot by v, (n_q, n_v): the identity but for balls."""
         return ca.jacobian(self.q_dot, self.v)
 
-    def value_at_start(self, expression: ca.SX) -> float:
+    def value_at_start(self, expression: SX) -> float:
         """What an expression of q and v is at the described start, with the parameters as described."""
         return float(self.values_at_start(expression)[0])
 
-    def values_at_start(self, expression: ca.SX) -> Array:
+    def values_at_start(self, expression: SX) -> Array:
         """The values at the start of a column of expressions."""
-        values = self.context.values
+        values = self.values
         symbols = [ca.vertcat(self.q, self.v), to_column(values.symbols)]
         function = spell_out(ca.Function("start", symbols, [expression]))
         return np.array(function(self.start, [number.value for number in values.tunable])).ravel()
 
-    def value_somewhere(self, expression: ca.SX) -> Array:
+    def value_somewhere(self, expression: SX) -> Array:
         """An expression of q at a general position, where no two gradients are parallel by accident."""
-        values = self.context.values
+        values = self.values
         # Near the start, off every symmetry; where constraints are, a position that meets them.
         place = self.somewhere
         if place is None:
@@ -326,13 +340,13 @@ class Motion:
         return np.array(function(place, 0.0, [number.value for number in values.tunable]))
 
     @property
-    def rotors(self) -> tuple[tuple[ca.SX, ca.SX], ...]:
+    def rotors(self) -> tuple[tuple[SX, SX], ...]:
         """Inertia and gradient of each rotor and attached model; a tunable inertia may be 0 now and something else in
         another run."""
-        values = self.context.values
+        values = self.values
         spinning = tuple(
-            (ca.SX(values[f"{c.name}.inertia"]), self.gradient(c.name))
-            for c in self.context.scenario.machine.coordinates
+            (SX(values[f"{c.name}.inertia"]), self.gradient(c.name))
+            for c in self.context.machine.coordinates
             if isinstance(c, LinearCombination) and (c.inertia > 0 or is_symbolic(values[f"{c.name}.inertia"]))
         )
         return spinning + tuple((port.inertia, port.A) for port in self.ports if port.inertia is not None)
@@ -350,7 +364,7 @@ def trace_kinematics(context: Context, mechanism: Mechanism) -> tuple[Motion, Co
     bare = Motion(context, mechanism, mechanics, q, v, q_dot, poses, start)
     # Joints are coordinates of themselves, whose signals are states.
     joints = {f.name: q[bare.places[f.name]] for f in bare.freedoms if f.is_single}
-    described = {c.name: express_coordinate(bare, c) for c in context.scenario.machine.coordinates}
+    described = {c.name: express_coordinate(bare, c) for c in context.machine.coordinates}
     by_coordinate = {name: position for name, (_, position) in described.items()}
     rates = _rates_by_name(bare, joints) | _rates_by_name(bare, by_coordinate)
     motion = replace(
@@ -380,7 +394,7 @@ def _declare_states(context: Context, mechanism: Mechanism, kind: str) -> Contri
     return merge(parts)
 
 
-def _rates_by_name(motion: Motion, positions: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+def _rates_by_name(motion: Motion, positions: Mapping[str, SX]) -> dict[str, SX]:
     """`ds/dq q_dot`, exactly; all at once, since in a long chain they share most of their expressions."""
     return dict(zip(positions, motion.rates_of(list(positions.values())), strict=True))
 
@@ -417,18 +431,18 @@ def watch_joint_limits(motion: Motion, contributions: Contribution) -> Contribut
             bindings: Bindings = {}
             signal = f"{joint.name}.{BOUNDED[field][0]}"
             value = placeholder(f"joints.{joint.name}.{field}", signal, bindings)
-            beyond = excess(field, value, motion.context.values[f"{joint.name}.{field}"])
+            beyond = excess(field, value, motion.values[f"{joint.name}.{field}"])
             parts.append(watch(Invariant.WITHIN, f"{joint.name}.{field}", signals[signal].unit, [beyond], bindings))
     return merge(parts)
 
 
 def _define_efforts(motion: Motion, contributions: Contribution, joints: list[Joint]) -> Contribution:
     """What drives put on joints: all forces of blocks but those that only store or lose energy."""
-    blocks = motion.context.scenario.machine.all_blocks
+    blocks = motion.machine.all_blocks
     idle = {block.name for block in blocks if block.info.passive or block.info.disturbance}
     velocities = [name for freedom in motion.freedoms for name in freedom.velocities]
     bindings: Bindings = {}
-    forces: dict[str, ca.SX] = {}
+    forces: dict[str, SX] = {}
     for target, signal in contributions.forces if joints else ():
         if signal.rpartition(".")[0] not in idle:
             force = placeholder(f"{target}.effort from {signal}", signal, bindings)
@@ -457,15 +471,15 @@ class LinearMechanics:
         data: numbers of the table that the expressions read, see `native.rows`.
     """
 
-    mass_matrix: ca.SX
-    bias: ca.SX
-    carried: ca.SX
-    signals: Mapping[str, ca.SX]
+    mass_matrix: SX
+    bias: SX
+    carried: SX
+    signals: Mapping[str, SX]
     folded: frozenset[tuple[str, str]]
     data: Array
 
 
-Linearise = Callable[[ca.SX, ca.SX, ca.SX, ca.SX], LinearMechanics]
+Linearise = Callable[[SX, SX, SX, SX], LinearMechanics]
 """(time, q, v, p) -> what stands in for the mechanism's own mechanics; p are the tunable numbers, in their order."""
 
 

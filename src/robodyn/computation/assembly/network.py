@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import FlawList, frozen, nearest
 from robodyn.base import SignalInfo as SignalInfo
 from robodyn.base.symbolic import to_column
 from robodyn.base.symbolic.tables import substitute
 
-Binding = tuple[ca.SX, str, str]
+Binding = tuple[SX, str, str]
 Bindings = dict[str, Binding]
 """Placeholder's name -> the placeholder, the signal it stands for, and the path for messages."""
 
@@ -26,7 +27,7 @@ class Definition:
         bindings: placeholder symbol's name -> (placeholder, signal it stands for, path for messages).
     """
 
-    outputs: Mapping[str, ca.SX]
+    outputs: Mapping[str, SX]
     bindings: Bindings
 
 
@@ -34,7 +35,7 @@ class Definition:
 class Deferred:
     """An expression that waits for its placeholders to be resolved."""
 
-    expression: ca.SX
+    expression: SX
     bindings: Bindings
 
 
@@ -61,7 +62,7 @@ class Network:
     """
 
     infos: Mapping[str, SignalInfo]
-    symbols: Mapping[str, ca.SX]
+    symbols: Mapping[str, SX]
     definitions: Mapping[str, Definition]
     read: Sequence[Bindings] = ()
 
@@ -130,16 +131,16 @@ class Network:
 class Resolved:
     """Signals as expressions in global symbols."""
 
-    expressions: Mapping[str, ca.SX]
+    expressions: Mapping[str, SX]
 
-    def express(self, waiting: Iterable[Deferred]) -> list[ca.SX]:
+    def express(self, waiting: Iterable[Deferred]) -> list[SX]:
         """Expressions in global symbols; what they share stays shared."""
         waiting = list(waiting)
         bindings = _all_of([one.bindings for one in waiting])
         return _replace([one.expression for one in waiting], bindings, self.expressions)
 
 
-def _substitute(stage: list[Definition], needs: Needs, signals: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+def _substitute(stage: list[Definition], needs: Needs, signals: Mapping[str, SX]) -> dict[str, SX]:
     """All definitions of a stage at once: what they share stays shared."""
     # One substitution a stage: CasADi copies what it substitutes into, and once is enough.
     ready = [d for d in stage if all(signal in signals for _, signal, _ in needs[id(d)])]
@@ -148,7 +149,7 @@ def _substitute(stage: list[Definition], needs: Needs, signals: Mapping[str, ca.
     return dict(zip(outputs, _replace(list(outputs.values()), list(used.values()), signals), strict=True))
 
 
-def _replace(expressions: list[ca.SX], bindings: list[Binding], signals: Mapping[str, ca.SX]) -> list[ca.SX]:
+def _replace(expressions: list[SX], bindings: list[Binding], signals: Mapping[str, SX]) -> list[SX]:
     if not bindings or not expressions:
         return expressions
     placeholders = to_column(symbol for symbol, _, _ in bindings)

@@ -8,6 +8,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import Array, fits
 from robodyn.base.spatial import Pose, multiply, quaternion_from_matrix
@@ -72,19 +73,19 @@ def _names(body: str, quantity: str) -> list[str]:
     return [f"{body}.{quantity}.{part}" for part in (QUATERNION if quantity == ORIENTATION else XYZ)]
 
 
-def _find_orientation(motion: Motion, body: str) -> ca.SX:
+def _find_orientation(motion: Motion, body: str) -> SX:
     place = motion.mechanics.placements[body]
     fixed = quaternion_from_matrix(place.pose.R)
     carrier = motion.quaternions[place.link] if place.link >= 0 else (1.0, 0.0, 0.0, 0.0)
-    return to_column(ca.SX(part) for part in multiply(carrier, fixed))
+    return to_column(SX(part) for part in multiply(carrier, fixed))
 
 
-def _find_velocity(motion: Motion, body: str) -> ca.SX:
+def _find_velocity(motion: Motion, body: str) -> SX:
     place = motion.mechanics.placements[body]
-    return ca.SX(place.pose.R.T) @ (ca.SX(motion.angular_velocities[place.link]) if place.link >= 0 else ca.SX.zeros(3))
+    return SX(place.pose.R.T) @ (SX(motion.angular_velocities[place.link]) if place.link >= 0 else SX.zeros(3))
 
 
-def _find_acceleration(motion: Motion, omega: ca.SX) -> tuple[ca.SX, Bindings]:
+def _find_acceleration(motion: Motion, omega: SX) -> tuple[SX, Bindings]:
     """Rates of the components, d omega/dq q_dot + d omega/dv a: in the body's own axes they are those of the vector."""
     bindings: Bindings = {}
     names = [name for freedom in motion.freedoms for name in freedom.accelerations]
@@ -135,7 +136,7 @@ def trace_joint_reactions(
     parts = []
     for joint in asked:
         force, torque = carried[place[child[joint]]]
-        entries = [ca.SX(entry) for entry in (*_entries(force), *_entries(torque))]
+        entries = [SX(entry) for entry in (*_entries(force), *_entries(torque))]
         notes, units = outside.note(entries, null_forces), reaction_units(joint)
         infos = [SignalInfo(name, unit, note=note) for (name, unit), note in zip(units.items(), notes, strict=True)]
         parts.append(define_column(infos, ca.vertcat(*entries), outside.bindings))
@@ -162,7 +163,7 @@ def _describe_unplaced(motion: Motion, contributions: Contribution) -> tuple[str
     return tuple(
         f"reactions contain the torque of '{coordinate.name}' on the joints only, not its force on the bodies, "
         "because its ends are not described; use a Distance between two points"
-        for coordinate in motion.context.scenario.machine.coordinates
+        for coordinate in motion.machine.coordinates
         if isinstance(coordinate, (TriangleLength, FunctionCoordinate)) and coordinate.name in pushed
     )
 
@@ -176,25 +177,25 @@ class _Outside:
     """
 
     def __init__(self, motion: Motion, contributions: Contribution) -> None:
-        self.contributions, self.machine, self.resting = contributions, motion.context.scenario.machine, motion
+        self.contributions, self.machine, self.resting = contributions, motion.machine, motion
         self.bindings: Bindings = {}
-        self.values: dict[str, ca.SX] = {}
+        self.values: dict[str, SX] = {}
         # Bodies on fixed joints carry reactions too: the tree is built once more without merging them.
-        mechanics = build_tree(motion.mechanism, motion.context.values, merge=False)
-        self.shifts = ca.SX.sym("virtual", 6, len(mechanics.tree.links))
+        mechanics = build_tree(motion.mechanism, motion.values, merge=False)
+        self.shifts = SX.sym("virtual", 6, len(mechanics.tree.links))
         self.poses = link_poses(mechanics.tree, motion.q)
         displaced = [_displace(pose, self.shifts[:, k]) for k, pose in enumerate(self.poses)]
         moved = replace(motion, mechanics=mechanics, poses=displaced)
         described = {c.name: express_coordinate(moved, c)[1] for c in self.machine.coordinates}
         self.moved = replace(moved, positions={**motion.positions, **described})
 
-    def read(self, signal: str) -> ca.SX:
+    def read(self, signal: str) -> SX:
         """The value that a signal will turn out to have."""
         if signal not in self.values:
             self.values[signal] = placeholder(f"value of {signal}", signal, self.bindings)
         return self.values[signal]
 
-    def note(self, entries: Sequence[ca.SX], null: Mapping[str, Array]) -> list[str]:
+    def note(self, entries: Sequence[SX], null: Mapping[str, Array]) -> list[str]:
         """What is to be noted at reactions that constraint forces change which the motion does not determine."""
         # Redundant constraints: does a force in the null space of H^T reach this joint?
         if not null:
@@ -205,23 +206,22 @@ class _Outside:
         sizes = np.linalg.norm(effects @ (signs[:, None] * np.array(list(null.values()))), axis=1)
         return [NOTE if size > DETERMINED * np.max(np.abs(effects), initial=1.0) else "" for size in sizes]
 
-    def find_wrenches(self) -> dict[int, tuple[ca.SX, ca.SX]]:
+    def find_wrenches(self) -> dict[int, tuple[SX, SX]]:
         """Force and torque about its origin on each link, in world axes."""
         work = self._work_along_coordinates() + self._work_of_constraints() + self._work_at_points()
         # Principle of virtual work: the gradient by (d, theta) of each link is its wrench.
         wrenches = ca.reshape(ca.gradient(work, ca.vec(self.shifts)), 6, -1)
-        wrenches = ca.substitute(wrenches, self.shifts, ca.SX.zeros(self.shifts.shape))
+        wrenches = ca.substitute(wrenches, self.shifts, SX.zeros(self.shifts.shape))
         return {k: (wrenches[:3, k], wrenches[3:, k]) for k in range(wrenches.shape[1])}
 
-    def _work_along_coordinates(self) -> ca.SX:
+    def _work_along_coordinates(self) -> SX:
         acting = [*self.contributions.forces, *((element.on, element.force) for element in self.contributions.sticking)]
-        mechanism = self.machine.mechanism
-        acting += [(joint.name, stop_force(joint)) for joint in (mechanism.rigid_stops if mechanism else ())]
+        acting += [(joint.name, stop_force(joint)) for joint in self.resting.mechanism.rigid_stops]
         acting += [(str(i.on), i.names("force")[0]) for i in self.machine.interfaces if i.point is None]
-        return sum((self.read(signal) * self.moved.positions[target] for target, signal in acting), ca.SX(0))
+        return sum((self.read(signal) * self.moved.positions[target] for target, signal in acting), SX(0))
 
-    def _work_of_constraints(self) -> ca.SX:
-        work = ca.SX(0)
+    def _work_of_constraints(self) -> SX:
+        work = SX(0)
         for constraint in self.machine.all_constraints:
             if isinstance(constraint, Wheel):
                 touch = find_touch(self.resting, constraint)
@@ -234,9 +234,9 @@ class _Outside:
                 work = work + sign * self.read(f"{constraint.name}.{name}") * h
         return work
 
-    def _work_at_points(self) -> ca.SX:
+    def _work_at_points(self) -> SX:
         """The work of loads, of interfaces and of contacts."""
-        work = ca.SX(0)
+        work = SX(0)
         for load in self.machine.loads:
             # A virtual displacement does not rotate the force.
             force, torque = find_wrench(self.resting, load)
@@ -246,7 +246,7 @@ class _Outside:
             rows = dict(zip(interface.row_names, interface.names("force"), strict=True))
             # Rows that the interface does not have carry nothing.
             given = {row: self.read(signal) for row, signal in rows.items()}
-            force, torque = (to_column(given.get(row, ca.SX(0)) for row in axes) for axes in (XYZ, ROTATION))
+            force, torque = (to_column(given.get(row, SX(0)) for row in axes) for axes in (XYZ, ROTATION))
             point = str(interface.point)
             work = work + ca.dot(force, self.moved.point_position(point))
             if interface.rotates:
@@ -255,25 +255,25 @@ class _Outside:
             for contact_point in find_contact_points(self.moved, contact):
                 force = to_column(self.read(f"{contact_point.name}.force.{axis}") for axis in XYZ)
                 # A contact pushes both bodies at the place where they touch, which does not move with either.
-                place = ca.substitute(contact_point.place, self.shifts, ca.SX.zeros(self.shifts.shape))
+                place = ca.substitute(contact_point.place, self.shifts, SX.zeros(self.shifts.shape))
                 for sign, part in ((1, contact.touching), (-1, contact.against)):
                     work = work + sign * ca.dot(force, self._carry(part.point, place))
         return work
 
-    def _turn(self, point: str, torque: ca.SX) -> ca.SX:
+    def _turn(self, point: str, torque: SX) -> SX:
         """Work of a torque on the body of a point."""
         link, _ = self.moved.point_pose(point)
-        return ca.dot(torque, self.shifts[3:, link]) if link >= 0 else ca.SX(0)
+        return ca.dot(torque, self.shifts[3:, link]) if link >= 0 else SX(0)
 
-    def _carry(self, point: str, place: ca.SX) -> ca.SX:
+    def _carry(self, point: str, place: SX) -> SX:
         """How the place of a body moves, the body of a point."""
         link, _ = self.moved.point_pose(point)
         if link < 0:
-            return ca.SX.zeros(3)
-        return self.shifts[:3, link] + ca.cross(self.shifts[3:, link], place - ca.SX(self.poses[link].p))
+            return SX.zeros(3)
+        return self.shifts[:3, link] + ca.cross(self.shifts[3:, link], place - SX(self.poses[link].p))
 
 
-def _displace(pose: Pose, shift: ca.SX) -> Pose:
+def _displace(pose: Pose, shift: SX) -> Pose:
     """To first order, which is all that derivatives see."""
-    R = ca.SX(pose.R)
-    return Pose(R + ca.skew(shift[3:]) @ R, ca.SX(pose.p) + shift[:3])
+    R = SX(pose.R)
+    return Pose(R + ca.skew(shift[3:]) @ R, SX(pose.p) + shift[:3])

@@ -34,7 +34,7 @@ def trace_formulas(context: Context, signal_units: Mapping[str, str]) -> Contrib
         signal_units: units of the signals before.
     """
     parts, units = [], dict(signal_units)
-    for signal in context.scenario.machine.signals:
+    for signal in context.machine.signals:
         path = f"signals.{signal.name}"
         if signal.name in units:
             context.flaws.add(path, f"there is a signal '{signal.name}' already", "choose another name")
@@ -53,7 +53,7 @@ def trace_formulas(context: Context, signal_units: Mapping[str, str]) -> Contrib
 
 def check_formula_units(context: Context, units: Mapping[str, str]) -> None:
     """Refuse formulas that add or compare unlike quantities, and results that are in another unit than is said."""
-    for signal in context.scenario.machine.signals:
+    for signal in context.machine.signals:
         path = f"signals.{signal.name}"
         try:
             unit = infer_unit(signal.tree, {**units, **signal.parameter_units})
@@ -88,7 +88,7 @@ def open_inputs(context: Context, whole: Contribution, inputs: Mapping[str, floa
 
 def _find_possible(context: Context, whole: Contribution) -> set[str]:
     """Outputs of blocks; states, their rates and memory of their own left out."""
-    blocks = context.scenario.machine.all_blocks
+    blocks = context.machine.all_blocks
     of_blocks = {f"{block.name}.{name}" for block in blocks for name in (*block.state_names, *block.memory_names)}
     of_blocks |= {f"{name}_dot" for name in of_blocks} | {info.name for info in whole.memory if info.hidden}
     owners = tuple(f"{block.name}." for block in blocks)

@@ -14,7 +14,7 @@ import numpy as np
 from robodyn.base import Array, FlawList, SignalInfo, ca, frozen, nearest, refuse_unknown
 from robodyn.base.symbolic import changed_entries, to_column
 from robodyn.base.symbolic.tables import spell_out
-from robodyn.description.model import Number, Scenario
+from robodyn.description.model import Machine, Number, Scenario
 from robodyn.description.model.fields import EMPTY
 
 from .declarations import (
@@ -32,6 +32,8 @@ from .declarations import (
 )
 
 if TYPE_CHECKING:
+    from casadi import SX
+
     from robodyn.computation.dynamics import Tree
 
     from .control.models import ModelInfo
@@ -48,11 +50,11 @@ class Symbols(NamedTuple):
     """The input columns of every function: time (1), continuous states, delayed signals, discrete memory and tunable
     parameters."""
 
-    t: ca.SX
-    x: ca.SX
-    d: ca.SX
-    m: ca.SX
-    p: ca.SX
+    t: SX
+    x: SX
+    d: SX
+    m: SX
+    p: SX
 
 
 INPUTS = Symbols._fields
@@ -60,7 +62,7 @@ CASADI_COLUMNS = {name: name for name in ("outputs", "guards", "delayed", "const
 """Names of columns as `System.casadi` takes them."""
 
 
-def _empty() -> ca.SX:
+def _empty() -> SX:
     return ca.SX(0, 1)
 
 
@@ -82,42 +84,42 @@ class Expressions:
             Python. Several tasks or guards may share a column, so that they refer to it by its key.
     """
 
-    rhs: ca.SX = field(default_factory=_empty)
-    position_rate: ca.SX = field(default_factory=_empty)
-    outputs: ca.SX = field(default_factory=_empty)
-    limits: ca.SX = field(default_factory=_empty)
-    watched: ca.SX = field(default_factory=_empty)
-    delayed: ca.SX = field(default_factory=_empty)
-    guards: ca.SX = field(default_factory=_empty)
-    applied: ca.SX = field(default_factory=_empty)
-    constraints: ca.SX = field(default_factory=_empty)
-    constraint_drift: ca.SX = field(default_factory=_empty)
-    active: ca.SX = field(default_factory=_empty)
-    momentum_rate: ca.SX = field(default_factory=_empty)
-    projection: ca.SX | None = None
-    arguments: Mapping[str, ca.SX] = field(default_factory=dict)
-    updates: Mapping[str, ca.SX] = field(default_factory=dict)
-    actions: Mapping[str, ca.SX] = field(default_factory=dict)
-    problems: Mapping[str, ca.SX] = field(default_factory=dict)
+    rhs: SX = field(default_factory=_empty)
+    position_rate: SX = field(default_factory=_empty)
+    outputs: SX = field(default_factory=_empty)
+    limits: SX = field(default_factory=_empty)
+    watched: SX = field(default_factory=_empty)
+    delayed: SX = field(default_factory=_empty)
+    guards: SX = field(default_factory=_empty)
+    applied: SX = field(default_factory=_empty)
+    constraints: SX = field(default_factory=_empty)
+    constraint_drift: SX = field(default_factory=_empty)
+    active: SX = field(default_factory=_empty)
+    momentum_rate: SX = field(default_factory=_empty)
+    projection: SX | None = None
+    arguments: Mapping[str, SX] = field(default_factory=dict)
+    updates: Mapping[str, SX] = field(default_factory=dict)
+    actions: Mapping[str, SX] = field(default_factory=dict)
+    problems: Mapping[str, SX] = field(default_factory=dict)
 
-    def columns(self) -> dict[str, ca.SX]:
+    def columns(self) -> dict[str, SX]:
         """All columns by the names of their functions: those of single ones, then those of tasks and events."""
         single = {name: column for name, column in vars(self).items() if isinstance(column, ca.SX)}
         return {**single, **self.arguments, **self.updates, **self.problems, **self.actions}
 
-    def with_columns(self, fresh: Mapping[str, ca.SX]) -> Expressions:
+    def with_columns(self, fresh: Mapping[str, SX]) -> Expressions:
         """These functions, some of them with other columns."""
         return self._rebuild(lambda name, column: fresh.get(name, column))
 
-    def in_terms_of(self, change: Callable[[ca.SX], ca.SX]) -> Expressions:
+    def in_terms_of(self, change: Callable[[SX], SX]) -> Expressions:
         """Every column rewritten."""
         return self._rebuild(lambda name, column: change(column))
 
-    def _rebuild(self, change: Callable[[str, ca.SX], ca.SX]) -> Expressions:
+    def _rebuild(self, change: Callable[[str, SX], SX]) -> Expressions:
         # A field is one column, or several by key, or not there.
-        new: dict[str, ca.SX | dict[str, ca.SX]] = {}
+        new: dict[str, SX | dict[str, SX]] = {}
         for part in fields(self):
-            old: ca.SX | Mapping[str, ca.SX] | None = vars(self)[part.name]
+            old: SX | Mapping[str, SX] | None = vars(self)[part.name]
             if isinstance(old, Mapping):
                 new[part.name] = {name: change(name, column) for name, column in old.items()}
             elif old is not None:
@@ -133,8 +135,8 @@ class Expressions:
 class Terms:
     """Mechanics that stand in for those of the mechanism itself: see `motion.LinearMechanics`."""
 
-    mass_matrix: ca.SX
-    bias: ca.SX
+    mass_matrix: SX
+    bias: SX
 
 
 @frozen
@@ -156,11 +158,11 @@ class EquationsOfMotion:
     mechanics: Mechanics | None = None
     n_q: int = 0
     n_v: int = 0
-    coordinates: Mapping[str, ca.SX] = EMPTY
-    rotors: tuple[tuple[ca.SX, ca.SX], ...] = ()
+    coordinates: Mapping[str, SX] = EMPTY
+    rotors: tuple[tuple[SX, SX], ...] = ()
     ports: tuple[Port, ...] = ()
     forces: tuple[tuple[str, str], ...] = ()
-    loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+    loads: SX = field(default_factory=lambda: ca.SX(0, 1))
     terms: Terms | None = None
     constraint_forces: tuple[str, ...] = ()
     spare: int = 0
@@ -283,7 +285,7 @@ class System:
     @cached_property
     def without_friction(self) -> System:
         """This system with all friction exerting nothing; its states and signals stay, by the same names."""
-        if not self.friction or not any(block.info.disturbance for block in self.scenario.machine.all_blocks):
+        if not self.friction or not any(block.info.disturbance for block in self.machine.all_blocks):
             return self
         return self._trace_again().without_friction if self.resolve is None else self.resolve(0.0)
 
@@ -293,6 +295,11 @@ class System:
         if scenario.machine.all_constraints and scenario.duration != self.scenario.duration:
             return replace(self, scenario=scenario)._trace_again()
         return replace(self, scenario=scenario)
+
+    @property
+    def machine(self) -> Machine:
+        """The machine of the scenario."""
+        return self.scenario.machine
 
     @property
     def limited(self) -> tuple[int, ...]:
@@ -316,16 +323,16 @@ class System:
         return [(one, place) for one, place in rows if invariant in (None, one.invariant)]
 
     @property
-    def within(self) -> ca.SX:
+    def within(self) -> SX:
         """How far joints pass their limits: the last of what is watched."""
         count = sum(watched.count for watched, _ in self.watched_rows(Invariant.WITHIN))
         return self.expressions.watched[self.expressions.watched.numel() - count :]
 
-    def function(self, column: ca.SX, name: str = "f") -> ca.Function:
+    def function(self, column: SX, name: str = "f") -> ca.Function:
         """A column in the system's symbols as (t, x, d, m, p) -> column."""
         return ca.Function(name.replace(":", "_").replace(".", "_"), [*self.symbols], [ca.densify(column)])
 
-    def evaluate(self, column: ca.SX, **inputs: Any) -> Array:
+    def evaluate(self, column: SX, **inputs: Any) -> Array:
         """A column or matrix of expressions by values of t, x, d, m and p; those not given are as described."""
         values: dict[str, Any] = {"t": 0.0, **self.described._asdict(), **inputs}
         return np.array(spell_out(self.function(column))(*(values[name] for name in INPUTS)))
@@ -355,7 +362,7 @@ class System:
         name = what.replace(":", "_").replace(".", "_") + (f"_by_{by}" if by else "")
         return ca.Function(name, symbols, [result], list(INPUTS), [name])
 
-    def memory_after(self, task: SampledTask) -> ca.SX:
+    def memory_after(self, task: SampledTask) -> SX:
         """m after a traced task."""
         assert task.function is not None, f"{task.name} is called in Python"
         return self.expressions.updates[task.function]
@@ -375,10 +382,10 @@ class System:
     @cached_property
     def gives(self) -> dict[str, str]:
         """What the law of each block says of energy that it gives."""
-        return {block.name: block.info.gives for block in self.scenario.machine.all_blocks}
+        return {block.name: block.info.gives for block in self.machine.all_blocks}
 
     @cached_property
-    def delayed_rates(self) -> ca.SX:
+    def delayed_rates(self) -> SX:
         """Symbols of the rates of the delayed signals."""
         return ca.SX.sym("d_dot", self.symbols.d.numel())
 
@@ -455,7 +462,7 @@ class System:
     @cached_property
     def stick_directions(self) -> frozenset[str]:
         """Memory that says in which direction friction that sticks slides, or that it holds."""
-        blocks = self.scenario.machine.all_blocks
+        blocks = self.machine.all_blocks
         return frozenset(f"{block.name}.direction" for block in blocks if block.info.sticks)
 
     @property
@@ -469,7 +476,7 @@ class System:
         return {info.name: info.unit for info in self.signals}
 
     @cached_property
-    def signal_expressions(self) -> dict[str, ca.SX]:
+    def signal_expressions(self) -> dict[str, SX]:
         """Every signal by name, in the system's symbols."""
         return dict(zip(self.signal_names, ca.vertsplit(self.expressions.outputs), strict=True))
 
@@ -531,12 +538,12 @@ class System:
         return self.motion.n_v
 
     @property
-    def q(self) -> ca.SX:
+    def q(self) -> SX:
         """Position coordinates, as symbols."""
         return self.symbols.x[: self.n_q]
 
     @property
-    def v(self) -> ca.SX:
+    def v(self) -> SX:
         """Velocities; of a system in momenta, as M^-1 p."""
         # Momenta p = M v stand where velocities do.
         second: Any = self.symbols.x[self.n_q : self.n_q + self.n_v]
@@ -547,7 +554,7 @@ class System:
         return ca.SX(solve_symmetric(self.mass_matrix, second))
 
     @cached_property
-    def mass_matrix(self) -> ca.SX:
+    def mass_matrix(self) -> SX:
         """M(q), rotors on combined coordinates included."""
         if self.motion.terms is not None:
             return self.motion.terms.mass_matrix
@@ -555,16 +562,16 @@ class System:
         return build_mass_matrix(self.motion.mechanics.tree, self.q, self.motion.rotors)
 
     @cached_property
-    def bias(self) -> ca.SX:
+    def bias(self) -> SX:
         """c(q, v): what M a misses to the applied forces."""
         return self.motion.terms.bias if self.motion.terms is not None else self._bias(self.v)
 
     @cached_property
-    def gravity(self) -> ca.SX:
+    def gravity(self) -> SX:
         """c(q, 0): joint torques that hold the mechanism against gravity."""
         return self._bias(ca.SX.zeros(self.n_v))
 
-    def _bias(self, v: Any) -> ca.SX:
+    def _bias(self, v: Any) -> SX:
         from robodyn.computation.dynamics import bias
 
         assert self.motion.mechanics is not None
@@ -572,7 +579,7 @@ class System:
         return ca.SX(bias(self.motion.mechanics.tree, q, v))
 
     @cached_property
-    def gradients(self) -> ca.SX:
+    def gradients(self) -> SX:
         """ds/dq N of every coordinate, one row each."""
         return self.slopes(to_column(self.motion.coordinates.values()))
 
@@ -582,7 +589,7 @@ class System:
         return self.n_q > self.n_v
 
     @cached_property
-    def N(self) -> ca.SX:
+    def N(self) -> SX:
         """q_dot by v, (n_q, n_v): the identity but for balls."""
         from robodyn.computation.dynamics import position_rates
 
@@ -591,13 +598,13 @@ class System:
         v: Any = ca.SX.sym("v", self.n_v)
         return ca.jacobian(ca.SX(position_rates(self.motion.mechanics.tree, q, v)), v)
 
-    def slopes(self, expression: ca.SX) -> ca.SX:
+    def slopes(self, expression: SX) -> SX:
         """Derivatives of a column by the motions of the joints, (k, n_v): d/dq N."""
         J = ca.jacobian(expression, self.q)
         return J @ self.N if self.has_balls else J
 
 
-def build_mass_matrix(tree: Tree, q: Any, rotors: Sequence[tuple[Any, ca.SX]]) -> ca.SX:
+def build_mass_matrix(tree: Tree, q: Any, rotors: Sequence[tuple[Any, SX]]) -> SX:
     """Mass matrix of the links plus `(ds/dq)^T I (ds/dq)` of each rotor and attached model."""
     from robodyn.computation.dynamics import mass_matrix
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import casadi as ca
+from casadi import SX
 
 from robodyn.base import Flaw, FlawList, frozen
 from robodyn.base.symbolic import is_symbolic, to_column
@@ -29,7 +30,7 @@ INSTALLED = tuple(
 )
 """Folders of this package and of libraries."""
 FRICTION = "factor of friction"
-FRICTION_FACTOR = ca.SX.sym(f"@{FRICTION}")
+FRICTION_FACTOR = SX.sym(f"@{FRICTION}")
 """Stands in every force of friction, for 1 or, where friction is left out, for 0: both are the same trace."""
 REMEDY = "laws use robodyn.symbolic (where, minimum, ...) instead of if, max, math; or sample it with native = false"
 
@@ -38,7 +39,7 @@ REMEDY = "laws use robodyn.symbolic (where, minimum, ...) instead of if, max, ma
 class LawTrace:
     """The named results of a law in terms of global symbols and placeholders for its input signals."""
 
-    results: Mapping[str, ca.SX]
+    results: Mapping[str, SX]
     bindings: Bindings
 
 
@@ -49,7 +50,7 @@ def placeholder(path: str, signal: Any, bindings: Bindings) -> Any:
     if isinstance(signal, (int, float)):
         return float(signal)
     # What the signal is will be known later: until then a symbol stands for it.
-    symbol = ca.SX.sym(f"@{path}")
+    symbol = SX.sym(f"@{path}")
     bindings[symbol.name()] = (symbol, signal, path)
     return symbol
 
@@ -79,7 +80,7 @@ def trace_law(
         else:
             flaws.add(path, f"law '{_name(function)}' cannot be traced{place}: {_first_line(error)}", REMEDY)
         return None
-    results: dict[str, ca.SX] = {}
+    results: dict[str, SX] = {}
     for key, value in (returned if isinstance(returned, Mapping) else {single: returned}).items():
         flaw = _add_result(results, str(key), value)
         if flaw:
@@ -92,7 +93,7 @@ def trace_law(
     return LawTrace(results, bindings)
 
 
-def _has_nan(*expressions: ca.SX) -> bool:
+def _has_nan(*expressions: SX) -> bool:
     """Whether expressions hold the constant nan, as `math.sin(symbol)` gives."""
     program = ca.Function("law", ca.symvar(to_column(expressions)), list(expressions))
     constants = (
@@ -103,15 +104,15 @@ def _has_nan(*expressions: ca.SX) -> bool:
     return any(math.isnan(constant) for constant in constants)
 
 
-def _add_result(results: dict[str, ca.SX], key: str, value: Any) -> str:
+def _add_result(results: dict[str, SX], key: str, value: Any) -> str:
     if isinstance(value, (tuple, list)):
         flaws = [_add_result(results, f"{key}.{k}", entry) for k, entry in enumerate(value)]
         return next((flaw for flaw in flaws if flaw), "")
-    if is_symbolic(value) and isinstance(value, ca.SX) and value.shape == (1, 1):
+    if is_symbolic(value) and isinstance(value, SX) and value.shape == (1, 1):
         results[key] = ca.densify(value)
         return ""
     try:
-        results[key] = ca.SX(float(value))
+        results[key] = SX(float(value))
     except (TypeError, ValueError, RuntimeError, NotImplementedError):
         return f"'{key}' = {value!r}, which is not a number"
     return ""

@@ -56,7 +56,7 @@ def _folded_names(scenario: Scenario) -> set[str]:
     parts = [*machine.coordinates, *([machine.mechanism] if machine.mechanism else [])]
     geometry = {number.name for part in parts for number in part.numbers()}
     # Numbers of the mechanism make the largest expressions: they are constants unless they are asked for.
-    for joint in machine.mechanism.joints if machine.mechanism else ():
+    for joint in machine.any_mechanism.joints:
         geometry -= joint.tunable
     folded = {name for name in geometry if not fits(name, machine.tunable)}
     for contact in machine.contacts:

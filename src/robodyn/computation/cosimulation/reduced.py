@@ -20,6 +20,7 @@ from typing import Protocol
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import Array
 from robodyn.computation.assembly import System
@@ -176,9 +177,7 @@ class PortFunctions:
         implicit: interfaces whose models hold what their forces become within the macro step, see `_foresee`.
     """
 
-    def __init__(
-        self, system: System, extra: Mapping[str, ca.SX] | None = None, implicit: Collection[str] = ()
-    ) -> None:
+    def __init__(self, system: System, extra: Mapping[str, SX] | None = None, implicit: Collection[str] = ()) -> None:
         self.system = system
         self.ports: dict[str, Port] = {port.interface.name: port for port in system.motion.ports}
         columns = [*system.symbols]
@@ -203,12 +202,12 @@ class PortFunctions:
         return port
 
 
-def _motion(port: Port) -> list[ca.SX]:
+def _motion(port: Port) -> list[SX]:
     turned = [ca.vec(port.rotation.T)] if port.rotation is not None else []
     return [port.position, port.velocity, *turned]
 
 
-def _terms(system: System, port: Port, implicit: bool = False) -> list[ca.SX]:
+def _terms(system: System, port: Port, implicit: bool = False) -> list[SX]:
     """M, c, f, A_i, A_i' v, A_c, A_c' v, which constraints hold, and N."""
     assert system.motion.mechanics is not None
     attached = [other for other in system.motion.ports if other.inertia is not None]
@@ -220,13 +219,13 @@ def _terms(system: System, port: Port, implicit: bool = False) -> list[ca.SX]:
     if implicit:
         M, f = _foresee(system, M, f)
     k = len(system.motion.constraint_forces)
-    rates = system.expressions.constraints[k:] if k else ca.SX(0, 1)
+    rates = system.expressions.constraints[k:] if k else SX(0, 1)
     A_c = ca.jacobian(rates, system.v)
     drift_c, active = system.expressions.constraint_drift, system.expressions.active
     return [M, system.bias, f, port.A, port.drift, A_c, drift_c, active, system.N]
 
 
-def _foresee(system: System, M: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _foresee(system: System, M: SX, f: SX) -> tuple[SX, SX]:
     """M and f of a linearly implicit midpoint step of length h, whose forces are those in the middle of it.
 
         (M - h/2 b_v - h^2/4 b_q) v' = b + h/2 (b_q v + b_t),    b = f - c
@@ -265,8 +264,8 @@ def quaternions(system: System) -> Array:
 
     Moved along their tangents they need the length 1 again.
     """
-    mechanism, first, places = system.scenario.machine.mechanism, 0, []
-    for freedom in mechanism.freedoms if mechanism else ():
+    first, places = 0, []
+    for freedom in system.machine.any_mechanism.freedoms:
         end = first + len(freedom.positions)
         places += [] if freedom.is_single else [(first, end)]
         first = end

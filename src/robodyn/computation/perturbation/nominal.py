@@ -10,6 +10,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import Array, FlawList, frozen, refuse, report_progress
 from robodyn.base.symbolic import to_column
@@ -41,7 +42,7 @@ class LinearisationScope:
     curved: tuple[str, ...]
 
     @property
-    def expressions(self) -> Mapping[str, ca.SX]:
+    def expressions(self) -> Mapping[str, SX]:
         """Every signal as an expression in the system's symbols."""
         return self.system.signal_expressions
 
@@ -63,13 +64,12 @@ def find_scope(system: System) -> LinearisationScope:
     folded = tuple(force for force in forces if _is_geometric(system, bare.expressions[force[1]]))
     curved = tuple(dict.fromkeys(target for target, signal in forces if (target, signal) not in folded))
     signals = [f"{name}.{quantity}" for name in varying for quantity in ("position", "velocity")]
-    mechanism = system.scenario.machine.mechanism
-    for point in mechanism.points if mechanism else ():
+    for point in system.machine.any_mechanism.points:
         for axis in XYZ:
             if _is_curved(system, bare.expressions[f"{point.name}.position.{axis}"]):
                 signals += [f"{point.name}.{quantity}.{axis}" for quantity in ("position", "velocity")]
     flaws = FlawList()
-    for block in system.scenario.machine.all_blocks:
+    for block in system.machine.all_blocks:
         if block.info.sticks and block.on in varying:
             what = f"sticks on '{block.on}', which does not depend linearly on the joints"
             flaws.add(f"blocks.{block.name}", what, "use a friction law with bristles, such as lugre_friction")
@@ -77,12 +77,12 @@ def find_scope(system: System) -> LinearisationScope:
     return LinearisationScope(system, tuple(signals), folded, curved)
 
 
-def _is_curved(system: System, position: ca.SX) -> bool:
+def _is_curved(system: System, position: SX) -> bool:
     """Whether the gradient of a position changes with the joints."""
     return bool(ca.depends_on(ca.jacobian(position, system.q), system.q))
 
 
-def _is_geometric(system: System, force: ca.SX) -> bool:
+def _is_geometric(system: System, force: SX) -> bool:
     """Whether positions, velocities, time and numbers alone decide a force."""
     other = system.symbols.x[system.n_q + system.n_v :]
     return not ca.depends_on(force, ca.vertcat(other, system.symbols.d, system.symbols.m))
@@ -96,8 +96,7 @@ def _check_kind(system: System) -> None:
     elif not scenario.nominal:
         remedy = "name the reference position signal of each moving joint"
         flaws.add("nominal", "is missing: there is no motion to linearise about", remedy)
-    mechanism = scenario.machine.mechanism
-    for freedom in (one for one in mechanism.freedoms if not one.is_single) if mechanism else ():
+    for freedom in (one for one in scenario.machine.any_mechanism.freedoms if not one.is_single):
         what = "is a ball joint, whose orientation is not linearised along a motion"
         flaws.add(f"joints.{freedom.name}", what, "use revolute joints, or simulate the scenario itself")
     if scenario.machine.all_constraints:
@@ -140,9 +139,9 @@ class LinearisedEquations:
     """
 
     scope: LinearisationScope
-    a: ca.SX
-    motion: Mapping[str, ca.SX]
-    terms: Mapping[str, ca.SX]
+    a: SX
+    motion: Mapping[str, SX]
+    terms: Mapping[str, SX]
     carried: tuple[str, ...]
 
     @property
@@ -191,20 +190,20 @@ def derive_equations(scope: LinearisationScope) -> LinearisedEquations:
     system, t = scope.system, scope.system.symbols.t
     nominal = system.scenario.nominal
     # Modes are not named there: nominally, nothing deforms.
-    q0 = ca.vertcat(*(scope.expressions[nominal[j]] if j in nominal else ca.SX(0) for j in scope.joints))
+    q0 = ca.vertcat(*(scope.expressions[nominal[j]] if j in nominal else SX(0) for j in scope.joints))
     v0 = ca.jacobian(q0, t)
-    a = ca.SX.sym("a", system.n_v)
+    a = SX.sym("a", system.n_v)
     motion = {"position": q0, "velocity": v0, "acceleration": ca.jacobian(v0, t)}
     carried = tuple(scope.joints[k] for k in _find_entries(_folded_forces(scope)[0]))
     return LinearisedEquations(scope, a, motion, express_terms(scope, a), carried)
 
 
-def _find_entries(column: ca.SX) -> list[int]:
+def _find_entries(column: SX) -> list[int]:
     """Rows of a column that are not zero by structure."""
     return list(ca.sparsify(column).sparsity().row())
 
 
-def express_terms(scope: LinearisationScope, a: ca.SX) -> dict[str, ca.SX]:
+def express_terms(scope: LinearisationScope, a: SX) -> dict[str, SX]:
     """Everything that is kept of the equations at a point of the nominal motion.
 
     torque e (n,), torque_rate de/dt (n,); mass M0, damping C0, stiffness_structural, _geometric, _dynamic (n, n);
@@ -230,32 +229,32 @@ def express_terms(scope: LinearisationScope, a: ca.SX) -> dict[str, ca.SX]:
         "outputs": y,
         "outputs_by_position": ca.jacobian(y, q),
         "outputs_by_velocity": ca.jacobian(y, v),
-        "curvature": ca.horzcat(ca.SX(system.n_q, 0), *bends),
+        "curvature": ca.horzcat(SX(system.n_q, 0), *bends),
     }
 
 
-def _inverse_dynamics(system: System, a: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _inverse_dynamics(system: System, a: SX) -> tuple[SX, SX]:
     """Joint torques of inertia and of gravity."""
     assert system.motion.mechanics is not None
     tree = system.motion.mechanics.tree
     q, v, acceleration = (list(ca.vertsplit(column)) for column in (system.q, system.v, a))
-    weight = ca.SX(bias(tree, q, [ca.SX(0)] * system.n_v))
-    total = ca.SX(inverse_dynamics(tree, q, v, acceleration))
+    weight = SX(bias(tree, q, [SX(0)] * system.n_v))
+    total = SX(inverse_dynamics(tree, q, v, acceleration))
     for inertia, gradient in system.motion.rotors:
         total = total + gradient.T @ (inertia @ (gradient @ a))
     return total - weight, weight
 
 
-def _folded_forces(scope: LinearisationScope) -> tuple[ca.SX, ca.SX, ca.SX]:
+def _folded_forces(scope: LinearisationScope) -> tuple[SX, SX, SX]:
     """Joint torques of folded forces and loads, how they change where the links rotate under constant forces, and
     `(ds/dq)^T df/dq`, the change of the forces themselves."""
     system = scope.system
     q = system.q
     positions = to_column(system.motion.coordinates[target] for target, _ in scope.folded)
     forces = to_column(scope.expressions[signal] for _, signal in scope.folded)
-    held = ca.SX.sym("held", forces.numel())
+    held = SX.sym("held", forces.numel())
     G = ca.jacobian(positions, q)
-    constant = G.T @ held + (system.motion.loads if system.motion.loads.numel() else ca.SX.zeros(system.n_v))
+    constant = G.T @ held + (system.motion.loads if system.motion.loads.numel() else SX.zeros(system.n_v))
     total, by_position = ca.substitute([constant, ca.jacobian(constant, q)], [held], [forces])
     return total, by_position, G.T @ ca.jacobian(forces, q)
 

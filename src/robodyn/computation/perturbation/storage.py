@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base import Array, Flaw, ModelError, replacing
+from robodyn.base import Array, refuse, replacing
 from robodyn.computation.results.archive import ArchiveError, ArchiveKind, read_arrays, write_arrays
 from robodyn.computation.results.store import read_record
 
@@ -41,9 +41,9 @@ def load_nominal(path: str | Path) -> Nominal:
         return read_arrays(path, NOMINAL_FILE, _from_record)
     except OSError as error:
         what = f"cannot be read: {error.strerror or error}"
-        raise ModelError([Flaw(str(path), what, REMEDY)]) from error
+        refuse(str(path), what, REMEDY)
     except ArchiveError as error:
-        raise ModelError([Flaw(str(path), f"is {error}", REMEDY)]) from error
+        refuse(str(path), f"is {error}", REMEDY)
 
 
 def save_linear_model(nominal: Nominal, path: str | Path) -> Path:

@@ -16,6 +16,7 @@ from functools import cached_property
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import Array, frozen
 from robodyn.base.symbolic import to_column
@@ -79,12 +80,12 @@ def lay_out_rows(equations: LinearisedEquations) -> RowLayout:
     terms, q = equations.terms, equations.scope.system.q
     M = terms["mass"]
     mass = tuple((i, j) for i in range(M.shape[0]) for j in range(i + 1) if ca.depends_on(M[i, j], q))
-    stiffness = sum((terms[name] for name in STIFFNESS), ca.SX(*M.shape))
+    stiffness = sum((terms[name] for name in STIFFNESS), SX(*M.shape))
     by = (terms["outputs_by_position"], terms["outputs_by_velocity"])
     return RowLayout(equations, mass, *(_places(matrix) for matrix in (terms["damping"], stiffness, *by)))
 
 
-def _places(matrix: ca.SX) -> Places:
+def _places(matrix: SX) -> Places:
     """Entries of a matrix that are not zero by structure."""
     sparse = ca.sparsify(matrix)
     return tuple(zip(*sparse.sparsity().get_triplet(), strict=True)) if sparse.nnz() else ()
@@ -95,29 +96,29 @@ class RowReader:
     """The row at a time, as expressions."""
 
     layout: RowLayout
-    index: ca.SX
-    s: ca.SX
+    index: SX
+    s: SX
 
-    def read(self, name: str) -> list[ca.SX]:
+    def read(self, name: str) -> list[SX]:
         """All entries of a block at that time."""
         first, count, order = self.layout.blocks[name]
         return [self._polynomial(first + k * order, order) for k in range(count)]
 
-    def _polynomial(self, column: int, order: int) -> ca.SX:
+    def _polynomial(self, column: int, order: int) -> SX:
         value = row(column + order - 1, self.index)
         for k in reversed(range(order - 1)):
             value = row(column + k, self.index) + self.s * value
         return value
 
-    def matrix(self, name: str, shape: tuple[int, int]) -> ca.SX:
+    def matrix(self, name: str, shape: tuple[int, int]) -> SX:
         """A matrix of the entries of a block at their places."""
-        matrix = ca.SX(*shape)
+        matrix = SX(*shape)
         for (i, j), value in zip(getattr(self.layout, name), self.read(name), strict=True):
             matrix[i, j] = value
         return matrix
 
 
-def trace_linear(layout: RowLayout, data: Array, time: ca.SX, q: ca.SX, v: ca.SX, p: ca.SX) -> LinearMechanics:
+def trace_linear(layout: RowLayout, data: Array, time: SX, q: SX, v: SX, p: SX) -> LinearMechanics:
     """The linear mechanics as expressions of time, q, v and the parameters that read the rows."""
     scope = layout.equations.scope
     index = seek(layout.width, time)
@@ -129,17 +130,17 @@ def trace_linear(layout: RowLayout, data: Array, time: ca.SX, q: ca.SX, v: ca.SX
     y = y + reader.matrix("by_position", (k, n)) @ q + reader.matrix("by_velocity", (k, n)) @ v
     outputs = dict(zip(layout.equations.outputs, ca.vertsplit(ca.densify(y)), strict=True)) if k else {}
     signals = {name: outputs[name] for name in scope.signals}
-    carried = ca.vertcat(*(outputs.get(f"{joint}.carried", ca.SX(0)) for joint in scope.joints))
+    carried = ca.vertcat(*(outputs.get(f"{joint}.carried", SX(0)) for joint in scope.joints))
     signals |= _curved_positions(reader, q)
     # M, symmetric; entries that do not change along the motion are expressions of parameters.
-    M = ca.SX(reader.layout.equations.terms["mass"])
+    M = SX(reader.layout.equations.terms["mass"])
     for (i, j), value in zip(reader.layout.mass, reader.read("mass"), strict=True):
         M[i, j] = M[j, i] = value
     M = ca.substitute(M, scope.system.symbols.p, p)
     return LinearMechanics(M, ca.densify(bias), carried, signals, frozenset(scope.folded), data)
 
 
-def _curved_positions(reader: RowReader, q: ca.SX) -> dict[str, ca.SX]:
+def _curved_positions(reader: RowReader, q: SX) -> dict[str, SX]:
     """`s = s0 + G q' + q'^T H q' / 2` of coordinates with forces kept in full: their gradient is `G + H q'`."""
     names, n = reader.layout.equations.scope.curved, q.numel()
     if not names:

@@ -72,7 +72,7 @@ def _pick(reader: TableReader, kind: SectionPart, table: TomlTable, key: str) ->
         return reader.read(table.table(key), kind.classes) or STAND_IN
     sections.used.add(value)
     if value not in sections.found:
-        table.flaws.add(table.at(key), f"there is no section '{value}'", nearest(value, sections.found))
+        table.note(key, f"there is no section '{value}'", nearest(value, sections.found))
     return sections.found.get(value, FAILED) or STAND_IN
 
 
@@ -206,12 +206,12 @@ def join_file(table: TomlTable, folder: Path, keys: Iterable[str]) -> TomlTable 
     try:
         contents = _load(folder / file)
     except FileProblem as problem:
-        table.flaws.add(table.at("file"), f"'{file}' {problem}", problem.remedy)
+        table.note("file", f"'{file}' {problem}", problem.remedy)
         table.asked |= {*keys}
         table.finish()
         return None
     for key in contents.keys() & table.data.keys():
-        table.flaws.add(table.at(key), f"'{file}' has it too", "give it once")
+        table.note(key, f"'{file}' has it too", "give it once")
     rest = {key: value for key, value in table.data.items() if key != "file"}
     return TomlTable(contents | rest, f"{table.path}[{file}]", table.flaws)
 

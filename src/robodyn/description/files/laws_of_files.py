@@ -46,15 +46,15 @@ def load_function(text: Any, table: TomlTable, key: str, folder: Path) -> Callab
     try:
         module = _run(folder / source) if source.endswith(".py") else importlib.import_module(source)
     except FileNotFoundError:
-        table.flaws.add(table.at(key), f"there is no file '{folder / source}'")
+        table.note(key, f"there is no file '{folder / source}'")
         return FAILED
     except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever the user's file raises is reported as a flaw of that file)
-        table.flaws.add(table.at(key), f"'{source}' cannot be loaded: {type(error).__name__}: {error}")
+        table.note(key, f"'{source}' cannot be loaded: {type(error).__name__}: {error}")
         return FAILED
     member: Any = getattr(module, name, None)
     if not callable(member):
         functions = [key for key, value in vars(module).items() if callable(value)]
-        table.flaws.add(table.at(key), f"'{source}' has no function '{name}'", nearest(name, functions))
+        table.note(key, f"'{source}' has no function '{name}'", nearest(name, functions))
         return FAILED
     if source.endswith(".py"):
         with suppress(TypeError):  # what has no weak references is not found again
@@ -179,11 +179,11 @@ def read_law_of_data(word: str, table: TomlTable, reader: TableReader) -> Any:
         table.flaws.extend(error.flaws, under=table.at("file") if word == "file_reference" else table.path)
         return FAILED
     except (OSError, Unreadable, ImportError) as error:
-        table.flaws.add(table.at("file"), f"cannot be read: {error}")
+        table.note("file", f"cannot be read: {error}")
         return FAILED
     if isinstance(law, RecordedReference) and law.unit and "unit" in table:
         what = f"has no effect: the file gives '{form.column}' in {law.unit}"
-        table.flaws.add(table.at("unit"), what, "leave it out")
+        table.note("unit", what, "leave it out")
         return FAILED
     _FORMS[law] = form, reader.folder.resolve()
     return law

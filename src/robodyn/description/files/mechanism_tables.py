@@ -241,14 +241,14 @@ def _read_rows(
     rows = table.rows("rows")
     table.finish()
     if convention not in (None, *CONVENTIONS):
-        table.flaws.add(table.at("convention"), f"'{convention}' is unknown", nearest(convention, CONVENTIONS))
+        table.note("convention", f"'{convention}' is unknown", nearest(convention, CONVENTIONS))
     if not rows:
         return [], [], convention
     carried = [row.text("body") for row in rows]
     forms = [reader.read(row, (RowForm,)) for row in rows]
     for row, body in zip(rows, carried, strict=True):
         if body is not None and body not in bodies:
-            row.flaws.add(row.at("body"), f"there is no body '{body}'", nearest(body, bodies))
+            row.note("body", f"there is no body '{body}'", nearest(body, bodies))
     if all(body in bodies for body in carried):
         for name in bodies.keys() - set(carried):
             table.flaws.add(f"bodies.{name}", "is not connected to the ground", "no row of the table carries it")

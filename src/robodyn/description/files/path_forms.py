@@ -254,11 +254,11 @@ def read_path(name: str, table: TomlTable, reader: TableReader, mechanism: Mecha
     # Here, since a speed that cannot be read is not missing.
     for key in ("speed", "acceleration"):
         if form.timing is None and getattr(form, key) is None:
-            table.flaws.add(table.at(key), "is missing", "or give a timing")
+            table.note(key, "is missing", "or give a timing")
     turns = [None if turn is None else turn.matrix for turn in (form.orientation, form.end_orientation)]
     path = attempt(table, form.path, *turns)
     if mechanism is None and not table.flaws.found:
-        table.flaws.add(table.at("point"), "there is no mechanism that could follow the path", "give bodies and joints")
+        table.note("point", "there is no mechanism that could follow the path", "give bodies and joints")
     if path is FAILED or mechanism is None:
         return (FAILED,)
     profile = form.stated("speed", "acceleration", "jerk")
@@ -269,13 +269,13 @@ def read_path(name: str, table: TomlTable, reader: TableReader, mechanism: Mecha
         return (FAILED,)
     if form.measured and len(form.measured) != len(plan.joints):
         what = f"must be {len(plan.joints)} signals, is {len(form.measured)}"
-        table.flaws.add(table.at("measured"), what, f"one for each of {', '.join(plan.joints)}")
+        table.note("measured", what, f"one for each of {', '.join(plan.joints)}")
     deviations = paths.deviation_blocks(mechanism, name, form.point, path, form.measured) if form.deviation else ()
     if form.timing is not None:
         # The block of a path with a timing of its own.
         if form.timing.way[-1] > plan.length * (1 + 1e-9):
             what = f"goes to {form.timing.way[-1]:.9g} m, the path ends at {plan.length:.9g} m"
-            table.flaws.add(table.at("timing.way"), what)
+            table.note("timing.way", what)
         rows = (form.timing.time, form.timing.way, form.timing.speed, form.timing.acceleration)
         return (attempt(table, paths.timed_block, name, plan, *rows, **timing), *deviations)
     return (attempt(table, paths.path_block, name, plan, **profile, **timing), *deviations)

@@ -116,7 +116,7 @@ def read_rotation(table: TomlTable, key: str = "rotation") -> Any:
         return FAILED
     if "quaternion" in table:
         if not np.linalg.norm(quaternion) > 0:
-            table.flaws.add(table.at("quaternion"), "must not be zero", "use [1, 0, 0, 0] for no rotation")
+            table.note("quaternion", "must not be zero", "use [1, 0, 0, 0] for no rotation")
             return FAILED
         return from_quaternion(*(np.asarray(quaternion) / np.linalg.norm(quaternion)))
     return from_rpy(*rpy) if "rpy" in table else rotation
@@ -164,10 +164,10 @@ def read_array(table: TomlTable, key: str, unit: str) -> Any:
     if isinstance(value, np.ndarray):
         if value.dtype.kind in "fiu":
             return value.astype(float)
-        table.flaws.add(table.at(key), f"must be real numbers, is of type {value.dtype}")
+        table.note(key, f"must be real numbers, is of type {value.dtype}")
         return FAILED
     if not isinstance(value, list):
-        table.flaws.add(table.at(key), f"must be a list, is {value!r}")
+        table.note(key, f"must be a list, is {value!r}")
         return FAILED
     before = len(table.flaws.found)
     numbers = _nested(table, table.at(key), value, unit)
@@ -176,7 +176,7 @@ def read_array(table: TomlTable, key: str, unit: str) -> Any:
     try:
         return np.array(numbers, float)
     except ValueError:
-        table.flaws.add(table.at(key), "must be rows of numbers, has rows of different lengths")
+        table.note(key, "must be rows of numbers, has rows of different lengths")
         return FAILED
 
 
@@ -239,7 +239,7 @@ def _read_references(reader: TableReader, kind: kinds.ReferenceMap, table: TomlT
         allowed = (str, float, int) if kind.several else (str,)
         if not all(isinstance(entry, allowed) and not isinstance(entry, bool) for entry in entries):
             noun = "a signal's name or a list of them" if kind.several else "text"
-            group.flaws.add(group.at(name), f"must be {noun}, is {value!r}")
+            group.note(name, f"must be {noun}, is {value!r}")
             return FAILED
         references[name] = tuple(entries) if isinstance(value, list) else value
     return references
@@ -357,7 +357,7 @@ class TableReader:
         for key, remedy in cls.REFUSED.items():
             if key in table:
                 table.asked.add(key)
-                table.flaws.add(table.at(key), f"follows from '{cls.MARKS[0]}'", remedy)
+                table.note(key, f"follows from '{cls.MARKS[0]}'", remedy)
         table.finish()
         return self.make(table, cls, values | ({} if name is None else {"name": name}))
 
@@ -436,7 +436,7 @@ class TableReader:
             return dict(zip(fields, names, strict=True))
         if len(table.flaws.found) == before:
             count = COUNTS.get(len(fields), len(fields))
-            table.flaws.add(table.at(key), f"must name {count} {noun}s, names {len(names)}")
+            table.note(key, f"must name {count} {noun}s, names {len(names)}")
         return dict.fromkeys(fields, FAILED)
 
     def value(self, kind: FieldKind, table: TomlTable, key: str) -> Any:
@@ -475,7 +475,7 @@ def choose(table: TomlTable, classes: Sequence[type[Description]]) -> type[Descr
     if not all(words):
         table.flaws.add(table.path, f"must have exactly one of {', '.join(map(repr, marks))}")
     elif (kind := table.text("kind")) is not None:
-        table.flaws.add(table.at("kind"), f"'{kind}' is unknown", nearest(kind, words))
+        table.note("kind", f"'{kind}' is unknown", nearest(kind, words))
     table.finish()
     return None
 

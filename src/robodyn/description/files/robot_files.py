@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base import Flaw, FlawList, ModelError, parse_toml, write_file
+from robodyn.base import FlawList, parse_toml, refuse, write_file
 
 from .writing import scenario_tables, tables_text
 
@@ -71,7 +71,7 @@ def write_robot(robot: Robot, path: Path, embed: bool = False) -> list[Path]:
         write_file(path, "\n".join([*_head(robot), "", tables_text(tables)]))
     except OSError as error:
         what = f"cannot be written: {error.strerror or error}"
-        raise ModelError([Flaw("", what)], str(error.filename or path)) from error
+        refuse("", what, source=str(error.filename or path))
     return [path, *copies]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from robodyn.base import Flaw, FlawList, ModelError, UnitError, nearest
+from robodyn.base import FlawList, ModelError, UnitError, nearest, refuse
 from robodyn.base.untrusted import MEGABYTE, Unreadable, parse_toml, read_text
 
 from .units import read_quantity
@@ -25,9 +25,9 @@ def load_toml(path: Path, text: str | None = None) -> dict[str, Any]:
     try:
         data = parse_toml(read_text(path, MOST_BYTES) if text is None else text)
     except OSError as error:
-        raise ModelError([Flaw("", f"cannot be read: {error.strerror or error}")], str(path)) from error
+        refuse("", f"cannot be read: {error.strerror or error}", source=str(path))
     except Unreadable as error:
-        raise ModelError([Flaw("", str(error))], str(path)) from error
+        refuse("", str(error), source=str(path))
     flaws = FlawList()
     for place, value in leaves_of(data):
         # No name of a file, a signal or a function has it, and what looks one up may not bear it.
@@ -65,13 +65,17 @@ class TomlTable:
         """Return the path of a key, as messages name it."""
         return f"{self.path}.{key}" if self.path else key
 
+    def note(self, key: str, what: str, remedy: str = "") -> None:
+        """Note what is wrong with a key."""
+        self.flaws.add(self.at(key), what, remedy)
+
     def raw(self, key: str, default: Any = REQUIRED, remedy: str = "") -> Any:
         """Return a value as it is in the file; a missing one without a default is a flaw."""
         self.asked.add(key)
         if key in self.data:
             return self.data[key]
         if default is REQUIRED:
-            self.flaws.add(self.at(key), "is missing", remedy)
+            self.note(key, "is missing", remedy)
             return None
         return default
 
@@ -96,7 +100,7 @@ class TomlTable:
         if key not in self.data:
             return value
         if not isinstance(value, list) or (length is not None and len(value) != length):
-            self.flaws.add(self.at(key), f"must be a list of {length or 'some'} numbers, is {value!r}")
+            self.note(key, f"must be a list of {length or 'some'} numbers, is {value!r}")
             return None
         entries = [self.quantity(f"{self.at(key)}[{k}]", entry, unit) for k, entry in enumerate(value)]
         return None if None in entries else tuple(entries)
@@ -117,14 +121,14 @@ class TomlTable:
         """Return a list of texts."""
         value = self._typed(key, list, "a list of texts", default)
         if isinstance(value, list) and not all(isinstance(entry, str) for entry in value):
-            self.flaws.add(self.at(key), f"must be a list of texts, is {value!r}")
+            self.note(key, f"must be a list of texts, is {value!r}")
             return ()
         return tuple(value or ())
 
     def _typed(self, key: str, kind: type, noun: str, default: Any) -> Any:
         value = self.raw(key, default)
         if key in self.data and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
-            self.flaws.add(self.at(key), f"must be {noun}, is {value!r}")
+            self.note(key, f"must be {noun}, is {value!r}")
             return None
         return value
 
@@ -143,7 +147,7 @@ class TomlTable:
         """Tables of a list of tables."""
         value = self.raw(key, default)
         if key in self.data and (not isinstance(value, list) or not value):
-            self.flaws.add(self.at(key), f"must be a list of tables, is {value!r}")
+            self.note(key, f"must be a list of tables, is {value!r}")
         entries = value if isinstance(value, list) else []
         return [TomlTable(entry, f"{self.at(key)}[{k}]", self.flaws) for k, entry in enumerate(entries)]
 
@@ -152,7 +156,7 @@ class TomlTable:
         flat = TomlTable({}, self.path, self.flaws)
         for key, value in leaves_of(self.data):
             if key in flat.data:
-                self.flaws.add(self.at(key), "is given twice", "with and without quotes it is the same key")
+                self.note(key, "is given twice", "with and without quotes it is the same key")
             flat.data[key] = value
         return flat
 
@@ -163,7 +167,7 @@ class TomlTable:
             remedy = nearest(key, keys) if k < MOST_SUGGESTED else ""
             if isinstance(self.data[key], Mapping):
                 remedy += "; a name with dots stands in quotes"
-            self.flaws.add(self.at(key), "is unknown", remedy)
+            self.note(key, "is unknown", remedy)
 
 
 def entries_of(data: Any, under: str = "") -> Iterator[tuple[str, Any]]:

@@ -79,6 +79,9 @@ class Load(Description):
         return self if self.frame == BODY else super().moved(place, grounded)
 
 
+NO_MECHANISM = Mechanism("none", (), ())
+
+
 class Machine(Description, Displayed):
     """A mechanism with its drives, brakes, sensors and controllers; interfaces couple it with others."""
 
@@ -115,11 +118,15 @@ class Machine(Description, Displayed):
             check_distinct(flaws, self.numbers())
         self._check_tunable(flaws)
 
+    @property
+    def any_mechanism(self) -> Mechanism:
+        """Its mechanism; one without bodies where it has none."""
+        return self.mechanism or NO_MECHANISM
+
     @cached_property
     def joint_blocks(self) -> tuple[Block, ...]:
         """Damping, friction and end stops of the joints."""
-        joints = self.mechanism.ordered_joints if self.mechanism else ()
-        return tuple(block for joint in joints for block in joint.blocks)
+        return tuple(block for joint in self.any_mechanism.ordered_joints for block in joint.blocks)
 
     @cached_property
     def all_blocks(self) -> tuple[Block, ...]:
@@ -137,34 +144,32 @@ class Machine(Description, Displayed):
     def rigid_parts(self) -> tuple[str, ...]:
         """Where it is said that something is rigid and may be hit: contacts, end stops of joints."""
         contacts = [f"contacts.{contact.name}" for contact in self.contacts if isinstance(contact, RigidContact)]
-        stops = self.mechanism.rigid_stops if self.mechanism else ()
-        return (*contacts, *(f"joints.{joint.name}.stop_restitution" for joint in stops))
+        return (*contacts, *(f"joints.{joint.name}.stop_restitution" for joint in self.any_mechanism.rigid_stops))
 
     @cached_property
     def all_constraints(self) -> tuple[Constraint, ...]:
         """Those described, and those of joints that follow others."""
-        return (*self.constraints, *(mimic_constraints(self.mechanism.joints) if self.mechanism else ()))
+        return (*self.constraints, *mimic_constraints(self.any_mechanism.joints))
 
     @property
     def _joints(self) -> tuple[str, ...]:
         """Axes of joints, and the modes of flexible bodies, which can be used like them."""
-        return tuple(freedom.name for freedom in self.mechanism.scalar_freedoms) if self.mechanism else ()
+        return tuple(freedom.name for freedom in self.any_mechanism.scalar_freedoms)
 
     @property
     def _balls(self) -> tuple[str, ...]:
         """Joints that have an orientation instead of a position."""
-        return tuple(f.name for f in self.mechanism.freedoms if not f.is_single) if self.mechanism else ()
+        return tuple(freedom.name for freedom in self.any_mechanism.freedoms if not freedom.is_single)
 
     @property
     def _points(self) -> tuple[str, ...]:
-        return tuple(point.name for point in self.mechanism.points) if self.mechanism else ()
+        return tuple(point.name for point in self.any_mechanism.points)
 
     def _names(self, *fields: str) -> Iterator[str]:
         return (part.name for field in fields for part in getattr(self, field))
 
     def __repr__(self) -> str:
-        joints = self.mechanism.joints if self.mechanism else ()
-        return f"<Machine {self.name}: {len(joints)} joints, {len(self.blocks)} blocks>"
+        return f"<Machine {self.name}: {len(self.any_mechanism.joints)} joints, {len(self.blocks)} blocks>"
 
     @property
     def actuated(self) -> tuple[str, ...]:
@@ -288,9 +293,11 @@ def _join(name: str, mechanisms: Sequence[Mechanism]) -> Mechanism:
 
 def _check_world(flaws: FlawList, prefix: str, machine: Machine, place: Pose) -> None:
     """What is measured from the world's origin would silently change with the place."""
-    points = [point.name for point in machine.mechanism.points] if machine.mechanism else []
+    measured = tuple(
+        f"{point.name}.{word}." for point in machine.any_mechanism.points for word in ("position", "velocity")
+    )
     for path, signal in _signals(machine):
-        if any(signal.startswith((f"{point}.position.", f"{point}.velocity.")) for point in points):
+        if signal.startswith(measured):
             what = f"reads '{signal}', which is measured in the world, not in the machine's place"
             flaws.add(f"{prefix}.{path}", what, "give such a block to the whole, in world axes")
     for coordinate in machine.coordinates:
@@ -307,8 +314,7 @@ def _signals(machine: Machine) -> Iterable[tuple[str, str]]:
 
 def _prefix(prefix: str, machine: Machine, place: Pose) -> Machine:
     """A machine with its parts under a prefix, and at another place."""
-    points = machine.mechanism.points if machine.mechanism else ()
-    grounded = {GROUND, *(point.name for point in points if point.body == GROUND)}
+    grounded = {GROUND, *(point.name for point in machine.any_mechanism.points if point.body == GROUND)}
     parts = {
         group: tuple(part.moved(place, grounded).renamed(_under(prefix)) for part in getattr(machine, group))
         for group in PARTS
@@ -436,7 +442,7 @@ def with_elastic_joints(machine: Machine, gears: Mapping[str, ElasticGear], link
         link_side: coordinates, blocks, formulas and delays that stay with the joints (a sensor behind the gear).
     """
     flaws = FlawList()
-    joints = [joint.name for joint in machine.mechanism.joints if joint.kind in SINGLE] if machine.mechanism else []
+    joints = [joint.name for joint in machine.any_mechanism.joints if joint.kind in SINGLE]
     for name in gears:
         if name not in joints:
             flaws.add(f"gears.{name}", f"there is no joint of one motion '{name}'", nearest(name, joints))

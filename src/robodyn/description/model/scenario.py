@@ -313,17 +313,15 @@ class Scenario(Description, Displayed):
             check_duration(flaws, self.duration, self.recording)
         if self.constraint_method != ConstraintMethod() and not self.machine.all_constraints:
             flaws.add("constraint_method", "has no effect", "the machine has no constraints")
-        mechanism = self.machine.mechanism
+        mechanism = self.machine.any_mechanism
         if not flaws.concern("initial"):
-            joints = mechanism.joints if mechanism else ()
-            self.set_fields(initial=FrozenDict(spread_vectors(flaws, self.initial, joints)))
+            self.set_fields(initial=FrozenDict(spread_vectors(flaws, self.initial, mechanism.joints)))
             if self.initialisation == "given" and not flaws.concern("initial"):
-                check_starts(flaws, self.initial, joints)
+                check_starts(flaws, self.initial, mechanism.joints)
         if isinstance(self.nominal, Mapping):
-            check_nominal(flaws, self.nominal, [axis.name for axis in mechanism.axes] if mechanism else [])
+            check_nominal(flaws, self.nominal, [axis.name for axis in mechanism.axes])
         if self.keep is not None and not flaws.concern("keep"):
-            freedoms = mechanism.freedoms if mechanism else ()
-            check_keep(flaws, self.keep, list(state_units(freedoms, ())), self.initialisation)
+            check_keep(flaws, self.keep, list(state_units(mechanism.freedoms, ())), self.initialisation)
         if self.initialisation == "at_rest" and not flaws.concern("initial"):
             self._check_rest(flaws)
         check_event_names(flaws, [e.name for e in self.events], [block.name for block in self.machine.all_blocks])
@@ -332,8 +330,7 @@ class Scenario(Description, Displayed):
 
     def _check_rest(self, flaws: FlawList) -> None:
         """What a start at rest cannot keep: speeds, and a past that is not the present."""
-        mechanism = self.machine.mechanism
-        speeds = {name for freedom in (mechanism.freedoms if mechanism else ()) for name in freedom.velocities}
+        speeds = {name for freedom in self.machine.any_mechanism.freedoms for name in freedom.velocities}
         for name, value in self.initial.items():
             if name in speeds and value:
                 what = f"has no effect: the start is searched for at rest, where speeds are 0, not {value:g}"
@@ -354,16 +351,14 @@ class Scenario(Description, Displayed):
     @property
     def start_values(self) -> Mapping[str, float]:
         """Those given, and those of joints that follow others."""
-        mechanism = self.machine.mechanism
-        return (follow(self.initial, mechanism.joints) if mechanism else {}) | dict(self.initial)
+        return follow(self.initial, self.machine.any_mechanism.joints) | dict(self.initial)
 
     def __repr__(self) -> str:
         return f"<Scenario {self.name}: {self.machine!r}, {self.duration:g} s>"
 
     def state_units(self) -> dict[str, str]:
         """Units of the states and the memory that may be given start values, where the description says them."""
-        mechanism = self.machine.mechanism
-        return state_units(mechanism.freedoms if mechanism else (), self.machine.all_blocks)
+        return state_units(self.machine.any_mechanism.freedoms, self.machine.all_blocks)
 
     def numbers(self, prefix: str | None = None) -> dict[str, Number]:  # type: ignore[override]
         """Every named number of the scenario."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from robodyn.base import frozen
 from robodyn.base import symbolic as sym
+from robodyn.base.spatial import cross
 from robodyn.description.laws import LawInfo
 from robodyn.description.model import Block, Mechanism
 from robodyn.description.model.numbers import as_floats
@@ -57,8 +58,7 @@ class PathDeviation:
         slanted = level > LEVEL
         size = sym.where(slanted, level, 1.0)
         h = (sym.where(slanted, -u[1] / size, 0.0), sym.where(slanted, u[0] / size, 1.0), 0.0)
-        up = (u[1] * h[2] - u[2] * h[1], u[2] * h[0] - u[0] * h[2], u[0] * h[1] - u[1] * h[0])
-        outputs = {"along": _dot(e, u), "horizontal": _dot(e, h), "vertical": _dot(e, up)}
+        outputs = {"along": _dot(e, u), "horizontal": _dot(e, h), "vertical": _dot(e, cross(u, h))}
         return outputs | {"distance": self._distance(p, s)}
 
     def _distance(self, p: Any, s: Any) -> Any:
@@ -109,11 +109,10 @@ class NominalTool:
         """A point moved by one joint: turned about its axis w through o, then shifted along it."""
         w, o = self.axes[k], self.places[k]
         arm = [a - b for a, b in zip(p, o, strict=True)]
-        along = _dot(arm, w)
+        across = cross(w, arm)
         cosine, sine = sym.cos(self.turns[k] * q), sym.sin(self.turns[k] * q)
-        cross = (w[1] * arm[2] - w[2] * arm[1], w[2] * arm[0] - w[0] * arm[2], w[0] * arm[1] - w[1] * arm[0])
-        shift = along * (1 - cosine) + self.advances[k] * q
-        return tuple(o[i] + cosine * arm[i] + sine * cross[i] + shift * w[i] for i in range(3))
+        shift = _dot(arm, w) * (1 - cosine) + self.advances[k] * q
+        return tuple(o[i] + cosine * arm[i] + sine * across[i] + shift * w[i] for i in range(3))
 
     @cached_property
     def law_info(self) -> LawInfo:

@@ -8,6 +8,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import FlawList, frozen, refuse
 from robodyn.base.symbolic import pick_entries, to_column
@@ -59,7 +60,7 @@ def trace_search(system: System) -> Search:
         what = "an assembled start of a machine with ball joints or wheels is not searched for in exported code"
         refuse("initialisation", what, "give start values that meet the constraints")
     n_equations = len(system.motion.constraint_forces) if closing else 0
-    ranged = [c for c in system.scenario.machine.coordinates if c.range is not None] if kind != "given" else []
+    ranged = [c for c in system.machine.coordinates if c.range is not None] if kind != "given" else []
     lower, upper = zip(*(c.range or (-np.inf, np.inf) for c in ranged), strict=True) if ranged else ((), ())
     described = system.described
     x, m = guess_rest(system, {}) if kind == "at_rest" else (described.x, described.m)
@@ -333,9 +334,9 @@ def _chosen_functions(
     names = system.signal_names
     y = ca.densify(pick_entries(system.expressions.outputs, [names.index(info.name) for info in outputs]))
     by = ca.vertcat(system.symbols.x, system.symbols.m, system.symbols.p)
-    seed = ca.SX.sym("seed", by.numel())
+    seed = SX.sym("seed", by.numel())
     shown = ca.vertcat(y, system.expressions.rhs) if exchange else y
-    slopes = ca.densify(ca.cse(ca.jtimes(shown, by, seed))) if by.numel() else ca.SX.zeros(shown.numel())
+    slopes = ca.densify(ca.cse(ca.jtimes(shown, by, seed))) if by.numel() else SX.zeros(shown.numel())
     chosen = {
         "outputs": ca.Function("outputs", symbols, [y]),
         "slopes": ca.Function("slopes", [*symbols, seed], [slopes]),
@@ -359,13 +360,13 @@ def trace_breaks(system: System) -> tuple[Program, tuple[float, ...], frozenset[
         known = [float(time) for time in rule.times(system.number_values)]
         described += known
         try:
-            traced = [ca.SX(time) for time in rule.times(system.number_values | symbols)]
+            traced = [SX(time) for time in rule.times(system.number_values | symbols)]
             if len(traced) != len(known):
                 raise ValueError("which times there are depends on the numbers")
             times += traced
         except (TypeError, ValueError, RuntimeError, NotImplementedError):
             # A rule that compares or converts numbers cannot be followed: its numbers stay what they are.
-            times += [ca.SX(time) for time in known]
+            times += [SX(time) for time in known]
             fixed |= symbols.keys() & rule.names
     column = to_column(times)
     return read_program(ca.Function("breaks", [p], [ca.densify(column)])), tuple(described), frozenset(fixed)
@@ -376,6 +377,6 @@ def trace_past(system: System) -> tuple[Program, frozenset[str]]:
     p, places = system.symbols.p, system.places
     values = {f"{delay.owner}.time": delay.time for delay in system.delays}
     values |= {f"{delay.owner}.before": math.nan if delay.before is None else delay.before for delay in system.delays}
-    column = [p[places[name]] if name in places else ca.SX(value) for name, value in values.items()]
+    column = [p[places[name]] if name in places else SX(value) for name, value in values.items()]
     function = ca.Function("past", [p], [ca.densify(to_column(column))])
     return read_program(function), frozenset(values.keys() & places.keys())

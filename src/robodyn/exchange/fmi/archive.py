@@ -49,7 +49,7 @@ class Archive:
         try:
             self.root = ElementTree.parse(self.folder / DESCRIPTION).getroot()
         except (ElementTree.ParseError, ValueError, LookupError) as error:
-            raise ModelError([Flaw(str(path), f"{DESCRIPTION} cannot be read: {error}", DAMAGED)]) from error
+            refuse(str(path), f"{DESCRIPTION} cannot be read: {error}", DAMAGED)
         self._check_binary()
 
     @property
@@ -130,7 +130,7 @@ def read_description(path: str | Path) -> tuple[Any, list[str]]:
                 raise Unreadable(f"its {DESCRIPTION} has a document type of its own")
         description, flaws = _read_leniently(str(path))
     except DAMAGE as error:
-        raise ModelError([Flaw(str(path), f"is not a valid unit: {error}", DAMAGED)]) from error
+        refuse(str(path), f"is not a valid unit: {error}", DAMAGED)
     except Exception as error:  # FMPy raises Exception itself
         raise ModelError([Flaw(str(path), f"is not a valid unit: {error}")]) from error
     if not str(description.fmiVersion).startswith(("2.", "3.")):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from robodyn.base import Array, Flaw, ModelError, refuse, refuse_unknown
+from robodyn.base import Array, refuse, refuse_unknown
 from robodyn.computation.cosimulation import UnitEvent, UnitRefusal
 from robodyn.computation.results import Outcome
 
@@ -279,7 +279,7 @@ class FmuUnit:
             yield
         except (FMICallException, ArithmeticError) as error:
             self._note_death(error)
-            raise ModelError([Flaw(self.name, self._steps.logged(before) or str(error))], "unit") from error
+            refuse(self.name, self._steps.logged(before) or str(error), source="unit")
 
     def close(self) -> None:
         """Give the unit's memory and files back."""

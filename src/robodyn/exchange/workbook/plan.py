@@ -62,7 +62,7 @@ def check_parts(system: System, step: float, between: Sequence[float], flaws: Fl
     for delay in system.delays:
         remedy = "delay a sampled block's output instead, or leave it out"
         flaws.add(f"delays.{delay.name.removesuffix('.output')}", "reads between earlier rows", remedy)
-    for block in system.scenario.machine.blocks:
+    for block in system.machine.blocks:
         if block.period is None:
             continue
         for key, time in (("period", block.period), ("offset", block.offset), ("delay", block.delay)):

@@ -25,6 +25,7 @@ from functools import cached_property
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import Array, FlawList, frozen, nearest
 from robodyn.base.symbolic import to_column
@@ -53,18 +54,18 @@ where they have followed: both must see the same state."""
 class LoopEquations:
     """The equations that dependent joints follow from: residuals h and their rates, in q and v; N: q_dot by v."""
 
-    h: ca.SX
-    h_dot: ca.SX
-    q: ca.SX
-    v: ca.SX
-    N: ca.SX
+    h: SX
+    h_dot: SX
+    q: SX
+    v: SX
+    N: SX
 
     @cached_property
-    def slopes(self) -> ca.SX:
+    def slopes(self) -> SX:
         """H: derivatives of the residuals by the joints, (k, n_v)."""
         return ca.jacobian(self.h, self.q) @ self.N
 
-    def follow(self, columns: ca.SX, solve: Callable[[ca.SX], ca.SX]) -> tuple[ca.SX, ca.SX]:
+    def follow(self, columns: SX, solve: Callable[[SX], SX]) -> tuple[SX, SX]:
         """Positions and velocities with the dependent ones from the constraints.
 
         Args:
@@ -95,30 +96,30 @@ def make_minimal(system: System) -> System:
     if named is None and not spare and k * k * n_v <= MOST_WORK:
         return _switch_charts(system, equations, dependent, begins)
     Q, R = ca.qr(equations.slopes[:, list(dependent)])
-    columns = ca.SX.eye(n_v)[:, list(dependent)]
+    columns = SX.eye(n_v)[:, list(dependent)]
     followed = equations.follow(columns, lambda residual: _solve_upper(R, Q.T @ residual))
     begins = ca.substitute(begins, x[: n + n_v], ca.vertcat(*followed))
     # R_jj small beside the gradients: the dependent joints would run away.
     size = ca.sqrt(ca.sumsqr(equations.slopes) / len(dependent))
     smallest = ca.mmin(to_column(ca.fabs(R[j, j]) for j in range(len(dependent))))
     ends = Guard(END, -1, Ending.SINGULAR), smallest / size - SINGULAR
-    return _follow_within(system, followed, ca.SX(0, 1), [ends], {START: begins})
+    return _follow_within(system, followed, SX(0, 1), [ends], {START: begins})
 
 
-def _switch_charts(system: System, equations: LoopEquations, dependent: tuple[int, ...], begins: ca.SX) -> System:
+def _switch_charts(system: System, equations: LoopEquations, dependent: tuple[int, ...], begins: SX) -> System:
     """The system in minimal coordinates that change on the way, begun with the given dependent joints."""
     n, n_v = system.n_q, system.n_v
-    mask = ca.SX.sym("dependent", n_v)
+    mask = SX.sym("dependent", n_v)
     H = ca.densify(equations.slopes)
 
-    def squared(mask: ca.SX) -> ca.SX:
+    def squared(mask: SX) -> SX:
         """H W H^T."""
         return ca.densify((H * ca.repmat(mask.T, H.shape[0], 1)) @ H.T)
 
     factors = ldl(squared(mask))
     followed = equations.follow(ca.diag(mask) @ H.T, lambda b: solve_ldl(factors, ca.vertsplit(b)))
     # The best choice: joints with the largest gradients beyond those taken before, by pivoting, k times.
-    rest, best = H, ca.SX.zeros(n_v)
+    rest, best = H, SX.zeros(n_v)
     for _ in range(H.shape[0]):
         pivot = _first_largest(ca.sum1(rest**2).T)
         column = rest @ pivot
@@ -144,10 +145,10 @@ def _switch_charts(system: System, equations: LoopEquations, dependent: tuple[in
 
 def _follow_within(
     system: System,
-    followed: tuple[ca.SX, ca.SX],
-    mask: ca.SX,
-    guards: Sequence[tuple[Guard, ca.SX]],
-    actions: Mapping[str, ca.SX],
+    followed: tuple[SX, SX],
+    mask: SX,
+    guards: Sequence[tuple[Guard, SX]],
+    actions: Mapping[str, SX],
 ) -> System:
     """A system whose dependent joints follow within steps, and at their ends by projection.
 
@@ -170,16 +171,16 @@ def _follow_within(
     return replace(system, expressions=expressions, discrete=replace(discrete, guards=watched, start_action=START))
 
 
-def _determinant(M: ca.SX) -> ca.SX:
-    determinant = ca.SX(1.0)
+def _determinant(M: SX) -> SX:
+    determinant = SX(1.0)
     for inverse in ldl(M).inverse_diagonal:
         determinant = determinant / inverse
     return determinant
 
 
-def _first_largest(sizes: ca.SX) -> ca.SX:
+def _first_largest(sizes: SX) -> SX:
     """1 where a size is the largest, the first of equal ones, else 0."""
-    largest, free, marks = ca.mmax(sizes), ca.SX(1.0), []
+    largest, free, marks = ca.mmax(sizes), SX(1.0), []
     for size in ca.vertsplit(sizes):
         hit = ca.if_else(size >= largest, free, 0.0)
         free = free - hit
@@ -187,17 +188,17 @@ def _first_largest(sizes: ca.SX) -> ca.SX:
     return ca.vertcat(*marks)
 
 
-def _solve_upper(R: ca.SX, b: ca.SX) -> ca.SX:
+def _solve_upper(R: SX, b: SX) -> SX:
     """x of R x = b, R upper triangular."""
-    x: list[ca.SX] = []
+    x: list[SX] = []
     n = b.numel()
     for i in reversed(range(n)):
-        rest = sum((R[i, j] * x[n - 1 - j] for j in range(i + 1, n)), ca.SX(0))
+        rest = sum((R[i, j] * x[n - 1 - j] for j in range(i + 1, n)), SX(0))
         x.append((b[i] - rest) / R[i, i])
     return ca.vertcat(*reversed(x))
 
 
-def _choose(system: System, h: ca.SX) -> tuple[int, ...]:
+def _choose(system: System, h: SX) -> tuple[int, ...]:
     """Numbers of the dependent joints: those whose gradients are largest at the start, or all that are not named.
 
     Raises:
@@ -248,7 +249,7 @@ def _take_named(flaws: FlawList, joints: list[str], named: Sequence[str], H: Arr
     return dependent
 
 
-def _gradients_at_start(system: System, h: ca.SX) -> Array:
+def _gradients_at_start(system: System, h: SX) -> Array:
     """H by the velocities where the constraints are met, nearest to the start values."""
     n = system.n_q
     start, delayed, memory, parameters = system.described

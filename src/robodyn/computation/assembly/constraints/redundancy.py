@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import Array, FlawList, frozen, limit_step, solve_newton
 from robodyn.base.symbolic import to_column, where
@@ -81,7 +82,7 @@ def find_redundant(motion: Motion, equations: Sequence[ConstraintEquation], stea
     Args:
         steady: whether each equation holds from the start to the end: nothing is left out for one that may break.
     """
-    evaluate, flaws = _numeric(motion, equations), motion.context.flaws
+    evaluate, flaws = _numeric(motion, equations), motion.flaws
     start = motion.values_at_start(motion.q) / motion.scales
     blind = _check_directions(flaws, equations, steady, evaluate(start))
     if blind is not None:
@@ -185,11 +186,11 @@ def _numeric(motion: Motion, equations: Sequence[ConstraintEquation]) -> Callabl
 
     Lengths, of positions and residuals, are parts of that of the machine.
     """
-    rows = [ca.SX(0) if isinstance(e.constraint, PrescribedMotion) else e.h for e in equations]
+    rows = [SX(0) if isinstance(e.constraint, PrescribedMotion) else e.h for e in equations]
     h = ca.vertcat(*rows)
     by_positions = ca.jacobian(to_column(e.h for e in equations), motion.q)
     gradients = ca.jacobian(to_column(e.h_dot for e in equations), motion.v)
-    values = motion.context.values
+    values = motion.values
     inputs = [motion.q, motion.context.time, to_column(values.symbols)]
     function = spell_out(ca.Function("equations", inputs, [h, by_positions, gradients], {"allow_free": True}))
     numbers = [number.value for number in values.tunable]
@@ -301,7 +302,7 @@ def _shared_rows(H: Array) -> list[int]:
 NOTE = "not determined by the motion: the smallest consistent with it"
 
 
-def define_constraint_forces(motion: Motion, constrained: Constrained, lam: ca.SX, bindings: Bindings) -> Contribution:
+def define_constraint_forces(motion: Motion, constrained: Constrained, lam: SX, bindings: Bindings) -> Contribution:
     """The forces of all equations as signals; those that the motion does not determine have a note."""
     parts = []
     for equation, force in _share_forces(motion, constrained, lam):
@@ -311,14 +312,14 @@ def define_constraint_forces(motion: Motion, constrained: Constrained, lam: ca.S
     return merge(parts)
 
 
-def _share_forces(motion: Motion, constrained: Constrained, lam: ca.SX) -> list[tuple[ConstraintEquation, ca.SX]]:
+def _share_forces(motion: Motion, constrained: Constrained, lam: SX) -> list[tuple[ConstraintEquation, SX]]:
     """The forces of all equations, those left out too, of the least weighted sum of squares.
 
     Args:
         lam: forces of the equations that are not left out, which alone would do.
     """
     # What no joint has an effect on carries nothing.
-    idle = [(e, ca.SX(0)) for e in constrained.left_out if e.force in constrained.redundancy.idle]
+    idle = [(e, SX(0)) for e in constrained.left_out if e.force in constrained.redundancy.idle]
     shared = [e for e in constrained.left_out if e.force not in constrained.redundancy.idle]
     if not shared:
         if any(e.force in constrained.redundancy.undetermined for e in constrained.equations):
@@ -333,22 +334,22 @@ def _share_forces(motion: Motion, constrained: Constrained, lam: ca.SX) -> list[
     C_T = C_T @ ca.diag(to_column(where(e.active, 1.0, 0.0) for e in shared))
     # Normal equations of the weighted least squares: (C w C^T + w_d) mu = C w lam_0.
     normal = C_T.T @ ca.diag(w[:k]) @ C_T + ca.diag(w[k:])
-    mu = ca.SX(solve_ldl(ldl(normal), ca.vertsplit(C_T.T @ (w[:k] * lam))))
+    mu = SX(solve_ldl(ldl(normal), ca.vertsplit(C_T.T @ (w[:k] * lam))))
     forces = ca.vertsplit(ca.vertcat(lam - C_T @ mu, mu))
     return [*idle, *zip((*constrained.equations, *shared), forces, strict=True)]
 
 
-def _weigh(constrained: Constrained, shared: list[ConstraintEquation], H_d: ca.SX) -> ca.SX:
+def _weigh(constrained: Constrained, shared: list[ConstraintEquation], H_d: SX) -> SX:
     """Mean mobility of all equations of the same unit, for those that stay and then for those left out."""
     mobilities = ca.vertsplit(ca.sum2(constrained.H * constrained.W.T))
     left = [ca.dot(H_d[d, :].T, constrained.solve(H_d[d, :].T)) for d in range(len(shared))]
     return mean_mobility((*constrained.equations, *shared), (*mobilities, *left))
 
 
-def mean_mobility(equations: Sequence[ConstraintEquation], mobilities: Sequence[ca.SX]) -> ca.SX:
+def mean_mobility(equations: Sequence[ConstraintEquation], mobilities: Sequence[SX]) -> SX:
     """For each equation the mean mobility of all whose forces are of its unit."""
-    total: dict[str, ca.SX] = {}
+    total: dict[str, SX] = {}
     for equation, mobility in zip(equations, mobilities, strict=True):
-        total[equation.unit] = total.get(equation.unit, ca.SX(0)) + mobility
+        total[equation.unit] = total.get(equation.unit, SX(0)) + mobility
     count = Counter(equation.unit for equation in equations)
     return to_column(total[equation.unit] / count[equation.unit] for equation in equations)

@@ -8,6 +8,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import Array, frozen
 from robodyn.base.spatial import perpendicular_to
@@ -50,47 +51,47 @@ from .redundancy import (
 # Constraint equations: which h(q, t) = 0 does a constraint stand for, as expressions?
 
 
-def express_equations(motion: Motion, constraint: Constraint) -> list[ca.SX]:
+def express_equations(motion: Motion, constraint: Constraint) -> list[SX]:
     """The residuals of a constraint; that of a prescribed motion is the coordinate itself, which is to follow."""
     return _EXPRESSIONS[type(constraint)](motion, constraint)
 
 
-def _rod(motion: Motion, rod: Rod) -> list[ca.SX]:
+def _rod(motion: Motion, rod: Rod) -> list[SX]:
     apart = motion.point_position(rod.end) - motion.point_position(rod.start)
-    return [sqrt(ca.sumsqr(apart)) - motion.context.values[f"{rod.name}.length"]]
+    return [sqrt(ca.sumsqr(apart)) - motion.values[f"{rod.name}.length"]]
 
 
-def express_rates(motion: Motion, constraint: Constraint) -> list[ca.SX | None]:
+def express_rates(motion: Motion, constraint: Constraint) -> list[SX | None]:
     """Rates of the residuals that follow from no residual of positions, by equation; None of all others."""
     if isinstance(constraint, Wheel):
         return [*find_touch(motion, constraint).slips, None]
     return [None] * len(constraint.equations)
 
 
-def _coupling(motion: Motion, coupling: LinearConstraint) -> list[ca.SX]:
-    total = sum((weight * motion.positions[name] for name, weight in coupling.of.items()), ca.SX(0))
-    return [total - motion.context.values[f"{coupling.name}.offset"]]
+def _coupling(motion: Motion, coupling: LinearConstraint) -> list[SX]:
+    total = sum((weight * motion.positions[name] for name, weight in coupling.of.items()), SX(0))
+    return [total - motion.values[f"{coupling.name}.offset"]]
 
 
-def _relation(motion: Motion, relation: ConstraintFunction) -> list[ca.SX]:
+def _relation(motion: Motion, relation: ConstraintFunction) -> list[SX]:
     """The user's function, traced; what it raises is reported as a flaw of that constraint."""
     path = f"constraints.{relation.name}"
     positions = [motion.positions[name] for name in relation.of]
     timed = any(argument.name == "time" for argument in arguments_of(relation.function))
     try:
         returned = relation.function(*positions, **({"time": motion.context.time} if timed else {}))
-        values = [ca.SX(value) for value in (returned if isinstance(returned, (tuple, list)) else (returned,))]
+        values = [SX(value) for value in (returned if isinstance(returned, (tuple, list)) else (returned,))]
     except Exception as error:  # noqa: BLE001  a user's function may raise anything
         what = f"its function cannot be traced: {type(error).__name__}: {str(error).splitlines()[0][:200]}"
-        motion.context.flaws.add(path, what, "use functions from robodyn.symbolic")
+        motion.flaws.add(path, what, "use functions from robodyn.symbolic")
         return [positions[0]] * relation.count
     if len(values) != relation.count:
-        motion.context.flaws.add(path, f"its function returns {len(values)} values, count says {relation.count}")
+        motion.flaws.add(path, f"its function returns {len(values)} values, count says {relation.count}")
         return [positions[0]] * relation.count
     return values
 
 
-def _loop_joint(motion: Motion, loop_joint: LoopJoint) -> list[ca.SX]:
+def _loop_joint(motion: Motion, loop_joint: LoopJoint) -> list[SX]:
     p_1, p_2 = motion.point_position(loop_joint.first), motion.point_position(loop_joint.second)
     R_1, R_2 = motion.point_rotation(loop_joint.first), motion.point_rotation(loop_joint.second)
     # Three equations of the positions, and as many of the rotations as the joint takes away.
@@ -110,7 +111,7 @@ def _loop_joint(motion: Motion, loop_joint: LoopJoint) -> list[ca.SX]:
     return [*meeting, *turned]
 
 
-def _tilt(axis: ca.SX, R: ca.SX, second: Array) -> list[ca.SX]:
+def _tilt(axis: SX, R: SX, second: Array) -> list[SX]:
     """Twice the tangent of half the angle between an axis and `R second`, about two directions perpendicular to that.
 
     Unlike its sine it is not zero for axes that point against each other.
@@ -119,16 +120,16 @@ def _tilt(axis: ca.SX, R: ca.SX, second: Array) -> list[ca.SX]:
     return [2 * ca.dot(axis, R @ square) / along for square in perpendicular_to(second)]
 
 
-def _turn(R: ca.SX) -> list[ca.SX]:
+def _turn(R: SX) -> list[SX]:
     """Twice the tangent of half the angle from the identity, about each axis: zero for the identity alone."""
     along = 1 + ca.trace(R)
     return [2 * (R[i, j] - R[j, i]) / along for i, j in ((2, 1), (0, 2), (1, 0))]
 
 
-_EXPRESSIONS: dict[type, Callable[[Motion, Any], list[ca.SX]]] = {
+_EXPRESSIONS: dict[type, Callable[[Motion, Any], list[SX]]] = {
     LoopJoint: _loop_joint,
     Rod: _rod,
-    Wheel: lambda motion, wheel: [ca.SX(0), ca.SX(0), find_touch(motion, wheel).height],
+    Wheel: lambda motion, wheel: [SX(0), SX(0), find_touch(motion, wheel).height],
     LinearConstraint: _coupling,
     PrescribedMotion: lambda motion, prescribed: [motion.positions[prescribed.of]],
     ConstraintFunction: _relation,
@@ -164,10 +165,10 @@ class ConstraintEquation:
     constraint: Constraint
     force: str
     unit: str
-    active: ca.SX
-    h: ca.SX
-    h_dot: ca.SX
-    drift: ca.SX
+    active: SX
+    h: SX
+    h_dot: SX
+    drift: SX
 
 
 @frozen
@@ -182,45 +183,45 @@ class Constrained(Rows):
 
     equations: tuple[ConstraintEquation, ...]
     solve: Solve
-    pole: ca.SX
+    pole: SX
     left_out: tuple[ConstraintEquation, ...]
     redundancy: Redundancy
     bindings: Bindings
 
     @property
-    def H(self) -> ca.SX:
+    def H(self) -> SX:
         return self.mobility.rows
 
     @property
-    def W(self) -> ca.SX:
+    def W(self) -> SX:
         """M^-1 H^T, (n_v, k)."""
         return self.mobility.columns
 
     @property
-    def returning(self) -> ca.SX:
+    def returning(self) -> SX:
         """h'' + 2 p h' + p^2 h = 0 (Baumgarte 1972)."""
         return to_column(2 * self.pole * e.h_dot + self.pole**2 * e.h for e in self.equations)
 
-    def accelerate(self, b: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def accelerate(self, b: SX) -> tuple[SX, SX]:
         """Joint accelerations under b = tau - c, and the forces that keep the constraints."""
         a = self.solve(b)
         lam = self.hold(self.motions(a) + self.returning)
         return a + self.W @ lam, lam
 
-    def respond(self, b: ca.SX) -> ca.SX:
+    def respond(self, b: SX) -> SX:
         """Accelerations that a force causes, the constraints kept: the mobility of what is left free."""
         a = self.solve(b)
         return a + self.W @ self.hold(self.H @ a)
 
-    def constraint_force(self, b: ca.SX) -> ca.SX:
+    def constraint_force(self, b: SX) -> SX:
         """Force on the joints with which the constraints answer to a force."""
         return self.H.T @ self.hold(self.H @ self.solve(b))
 
-    def carry(self, b: ca.SX) -> ca.SX:
+    def carry(self, b: SX) -> SX:
         """Forces of the equations that would do to the joints what b does, as far as these are constrained (k,)."""
         return -self.hold(self.H @ self.solve(b))
 
-    def project(self, v: ca.SX, rates: ca.SX) -> ca.SX:
+    def project(self, v: SX, rates: SX) -> SX:
         """Velocities nearest in kinetic energy to v at which the rates of the equations vanish."""
         return v + self.W @ self.hold(rates)
 
@@ -228,7 +229,7 @@ class Constrained(Rows):
 def declare_constraints(context: Context) -> Contribution:
     """Memory that says whether each constraint holds; events may change it."""
     parts = []
-    for constraint in context.scenario.machine.all_constraints:
+    for constraint in context.machine.all_constraints:
         name = f"{constraint.name}.active"
         start = context.scenario.initial.get(name, float(constraint.active))
         parts.append(declare_memory(MemoryInfo(name, "", start)))
@@ -246,10 +247,8 @@ def constrain(
     Returns:
         The motion, with a position that meets the constraints; None where there are none to keep; warnings.
     """
-    flaws, bindings = motion.context.flaws, dict[str, Binding]()
-    traced = [
-        e for c in motion.context.scenario.machine.all_constraints for e in _trace(motion, c, contributions, bindings)
-    ]
+    flaws, bindings = motion.flaws, dict[str, Binding]()
+    traced = [e for c in motion.machine.all_constraints for e in _trace(motion, c, contributions, bindings)]
     read = Contribution(read=(bindings,))
     if not traced or flaws.found:
         return motion, None, read
@@ -269,7 +268,7 @@ def constrain(
     mobility = build_mobility(solve, H, lambda own: STIFFER * COMPLIANCE * mean_mobility(equations, ca.vertsplit(own)))
     active, drift = to_column(e.active for e in equations), to_column(e.drift for e in equations)
     left_out = tuple(e for e in traced if e.force in redundancy.left_out)
-    own = (equations, solve, ca.SX(_choose_pole(motion)), left_out, redundancy, bindings)
+    own = (equations, solve, SX(_choose_pole(motion)), left_out, redundancy, bindings)
     return motion, Constrained(mobility, active, drift, *own), read
 
 
@@ -284,7 +283,7 @@ def _check_ground(motion: Motion, equations: list[ConstraintEquation]) -> None:
             side = "above" if height > 0 else "below"
             what = f"has no ground: at the start its rim is {abs(height):.3g} m {side} its plane"
             remedy = "start it there, move the plane, or leave the start out and set initialisation = 'assembled'"
-            motion.context.flaws.add(f"constraints.{e.constraint.name}", what, remedy)
+            motion.flaws.add(f"constraints.{e.constraint.name}", what, remedy)
 
 
 def _choose_pole(motion: Motion) -> Any:
@@ -298,9 +297,9 @@ def _choose_pole(motion: Motion) -> Any:
     if scenario.constraint_method.method != "baumgarte":
         return 0.0
     if scenario.constraint_method.pole is not None:
-        return motion.context.values["constraint_method.pole"]
+        return motion.values["constraint_method.pole"]
     # Chosen where it is not given: faster than what moves, slower than what the solver can follow.
-    places = to_column(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in motion.poses)
+    places = to_column(sqrt(ca.sumsqr(SX(pose.p))) for pose in motion.poses)
     reach = float(np.max(motion.values_at_start(places), initial=0.0))
     size = reach if reach > AT_ORIGIN * motion.context.size.length else motion.size
     fall = float(np.linalg.norm(np.asarray(motion.mechanism.gravity)))
@@ -311,7 +310,7 @@ def _trace(
     motion: Motion, constraint: Constraint, contributions: Contribution, bindings: dict[str, Binding]
 ) -> list[ConstraintEquation]:
     equations = []
-    targets: list[ca.SX | float] = [0.0, 0.0, 0.0]
+    targets: list[SX | float] = [0.0, 0.0, 0.0]
     if isinstance(constraint, PrescribedMotion):
         path = f"constraints.{constraint.name}"
         levels = {
@@ -334,12 +333,12 @@ def _trace(
     return equations
 
 
-def _rate(motion: Motion, value: ca.SX) -> ca.SX:
+def _rate(motion: Motion, value: SX) -> SX:
     """Total time derivative while the joints do not accelerate."""
     return ca.jtimes(value, motion.q, motion.q_dot) + ca.jacobian(value, motion.context.time)
 
 
-def _activity(constraint: Constraint, contributions: Contribution) -> ca.SX:
+def _activity(constraint: Constraint, contributions: Contribution) -> SX:
     """Whether a constraint holds: a constant unless some event can change it."""
     name = f"{constraint.name}.active"
     python = any(guard.call is not None for guard, _ in contributions.guards)
@@ -347,7 +346,7 @@ def _activity(constraint: Constraint, contributions: Contribution) -> ca.SX:
         name in update for update in (*contributions.updates.values(), *contributions.actions.values())
     )
     start = next(info.start for info in contributions.memory if info.name == name)
-    return contributions.symbols[name] > 0.5 if changed else ca.SX(float(start > 0.5))
+    return contributions.symbols[name] > 0.5 if changed else SX(float(start > 0.5))
 
 
 def _force_unit(constraint: Constraint, force: str, contributions: Contribution) -> str:
@@ -368,7 +367,7 @@ RESIDUAL = {"N": "m", "N m": "rad", "": ""}
 """Unit of an equation's residual by that of its force."""
 
 
-def trace_constraint_signals(motion: Motion, constrained: Constrained, lam: ca.SX, bindings: Bindings) -> Contribution:
+def trace_constraint_signals(motion: Motion, constrained: Constrained, lam: SX, bindings: Bindings) -> Contribution:
     """Forces of the constraints, how well they are kept, and what happens where one begins to hold."""
     return merge(
         (
@@ -401,7 +400,7 @@ def project_on(motion: Motion, constrained: Constrained, bindings: Bindings) -> 
     q, v = motion.q, motion.v
     # M^-1-weighted Newton: the nearest positions in kinetic energy on h = 0, then velocities on h' = 0.
     for _ in range(2):
-        q = q + motion.N @ constrained.project(ca.SX.zeros(motion.v.numel()), ca.substitute(h, motion.q, q))
+        q = q + motion.N @ constrained.project(SX.zeros(motion.v.numel()), ca.substitute(h, motion.q, q))
     for _ in range(2):
         rates = ca.substitute(h_dot, ca.vertcat(motion.q, motion.v), ca.vertcat(q, v))
         v = constrained.project(v, rates)
@@ -418,7 +417,7 @@ def _watch_residuals(motion: Motion, constrained: Constrained, bindings: Binding
     # What is small counts as part of its own size.
     size, parts = min(1.0, motion.size), []
     for (name, unit), equations in groups.items():
-        values = (*_largest(equations), ca.SX(size if unit == "m" else 1.0))
+        values = (*_largest(equations), SX(size if unit == "m" else 1.0))
         parts.append(watch(Invariant.CLOSED, name, unit, values, bindings))
     infos = [SignalInfo(f"constraints.{level}_error", "") for level in ("position", "velocity")]
     largest = _largest([equation for equations in groups.values() for equation in equations])
@@ -426,9 +425,9 @@ def _watch_residuals(motion: Motion, constrained: Constrained, bindings: Binding
     return merge((*parts, define(infos, outputs, bindings)))
 
 
-def _largest(equations: Sequence[ConstraintEquation]) -> tuple[ca.SX, ca.SX]:
+def _largest(equations: Sequence[ConstraintEquation]) -> tuple[SX, SX]:
     """The largest residual and the largest rate of those equations that hold."""
-    position, velocity = ca.SX(0), ca.SX(0)
+    position, velocity = SX(0), SX(0)
     for e in equations:
         position = maximum(position, where(e.active, absolute(e.h), 0.0))
         velocity = maximum(velocity, where(e.active, absolute(e.h_dot), 0.0))

@@ -7,6 +7,7 @@ from functools import reduce
 from typing import Any
 
 import casadi as ca
+from casadi import SX
 
 from robodyn.base import frozen
 from robodyn.base.symbolic import minimum, sign, where
@@ -40,16 +41,16 @@ class ContactForce:
     """What a contact point does: normal force, force on the touching body in world axes, and whether it touches."""
 
     contact_point: ContactPoint
-    normal: ca.SX
-    force: ca.SX
-    active: ca.SX
+    normal: SX
+    force: SX
+    active: SX
     bindings: Bindings = field(default_factory=dict)
 
 
-def trace_contacts(motion: Motion) -> tuple[ca.SX, Contribution]:
+def trace_contacts(motion: Motion) -> tuple[SX, Contribution]:
     """Joint torques of all compliant contacts (n_v,), and their signals, states and events."""
-    tau, parts = ca.SX.zeros(motion.v.numel()), []
-    for contact in motion.context.scenario.machine.contacts:
+    tau, parts = SX.zeros(motion.v.numel()), []
+    for contact in motion.machine.contacts:
         if not isinstance(contact, Contact):
             continue
         contact_points = find_contact_points(motion, contact)
@@ -72,7 +73,7 @@ def check_moves(motion: Motion, contact_points: list[ContactPoint]) -> bool:
     moves = ca.depends_on(contact_points[0].gap, motion.q)
     if not moves:
         what = "its two points never move against each other"
-        motion.context.flaws.add(f"contacts.{contact.name}", what, "name points of two bodies that do")
+        motion.flaws.add(f"contacts.{contact.name}", what, "name points of two bodies that do")
     return moves
 
 
@@ -103,7 +104,7 @@ def _push(context: Context, contact_point: ContactPoint) -> tuple[ContactForce |
             return None, merge(parts)
         force = force + rubbed["force1"] * contact_point.tangents[0] + rubbed["force2"] * contact_point.tangents[1]
         states = info_of(function_of(contact.friction)).states
-        resets = {f"{contact_point.name}.{name}": Deferred(ca.SX(0), {}) for name in states}
+        resets = {f"{contact_point.name}.{name}": Deferred(SX(0), {}) for name in states}
     parts += [_guard(contact_point, sides[name], normal[output], resets) for output, name in info.located.items()]
     return ContactForce(contact_point, normal["force"], force, active), merge(parts)
 
@@ -115,7 +116,7 @@ def trace_contact(
     field: str,
     wanted: tuple[str, ...],
     active: Any = True,
-) -> tuple[dict[str, ca.SX] | None, Contribution]:
+) -> tuple[dict[str, SX] | None, Contribution]:
     """Results of a contact's law or friction; what it integrates while it is active becomes states."""
     prefix, law, parameters = contact_point.contact.laws[field]
     function, path = function_of(law), f"contacts.{contact_point.contact.name}.{field}"
@@ -140,9 +141,7 @@ def trace_contact(
     return dict(trace.results), merge((replace(declared, rates=moved), watched))
 
 
-def _watch(
-    contact_point: ContactPoint, info: Any, arguments: Any, results: Any, rates: dict[str, ca.SX]
-) -> Contribution:
+def _watch(contact_point: ContactPoint, info: Any, arguments: Any, results: Any, rates: dict[str, SX]) -> Contribution:
     """A normal force pushes the surfaces apart, friction acts along the slips."""
     if "depth" in arguments:
         power = results["force"] * contact_point.rate
@@ -159,7 +158,7 @@ def _declare_state(context: Context, contact_point: ContactPoint, name: str, inf
     return declare_state(StateInfo(full, unit, start, info.states[name] * context.size.of(unit)))
 
 
-def _guard(contact_point: ContactPoint, side: ca.SX, value: ca.SX, resets: dict[str, Deferred]) -> Contribution:
+def _guard(contact_point: ContactPoint, side: SX, value: SX, resets: dict[str, Deferred]) -> Contribution:
     """Touch-down and lift-off are located; the side is noted, and friction begins anew.
 
     At the start a contact point on the surface itself is on the side it moves to.
@@ -167,7 +166,7 @@ def _guard(contact_point: ContactPoint, side: ca.SX, value: ca.SX, resets: dict[
     actions, guards = {}, []
     for event, direction, more in (("touches", 1, resets), ("parts", -1, {})):
         action = f"action:{contact_point.name}.{event}"
-        actions[action] = {side.name(): Deferred(ca.SX(direction), {})} | more
+        actions[action] = {side.name(): Deferred(SX(direction), {})} | more
         owner = contact_point.contact.name
         guard = Guard(f"{contact_point.name}.{event}", direction, action=action, contact=owner, side=side.name())
         guards.append((guard, Deferred(value, {})))
@@ -179,7 +178,7 @@ def _guard(contact_point: ContactPoint, side: ca.SX, value: ca.SX, resets: dict[
 
 def define_contact_signals(contact: AnyContact, pushed: list[ContactForce]) -> Contribution:
     """Signals of each contact point, and of a whole box: the least gap, the sums of forces and of touching corners."""
-    all_of: dict[str, list[ca.SX]] = {name: [] for name in SIGNALS}
+    all_of: dict[str, list[SX]] = {name: [] for name in SIGNALS}
     bindings: Bindings = {}
     parts = []
     for one in pushed:

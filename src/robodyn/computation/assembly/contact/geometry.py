@@ -9,6 +9,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import Array, frozen
 from robodyn.base.spatial import perpendicular_to
@@ -38,7 +39,7 @@ HERMITE = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [-3.0, 3.0, -2.0
 """Coefficients of 1, u, u^2, u^3 by the values at both ends of a cell and the slopes there."""
 
 
-def look_at_height_field(field: HeightField, place: ca.SX, radius: ca.SX) -> tuple[ca.SX, ca.SX]:
+def look_at_height_field(field: HeightField, place: SX, radius: SX) -> tuple[SX, SX]:
     """Distance of a place and normal (3,), in the axes of the field."""
     below = place[:2]
     for _ in range(APPROACHES if not radius.is_zero() else 0):
@@ -47,9 +48,9 @@ def look_at_height_field(field: HeightField, place: ca.SX, radius: ca.SX) -> tup
     return ca.dot(normal, place - ca.vertcat(below, height)), normal
 
 
-def _normal_at(field: HeightField, below: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _normal_at(field: HeightField, below: SX) -> tuple[SX, SX]:
     """Height and normal of the surface."""
-    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    x, y = SX.sym("x"), SX.sym("y")
     height = _height(field, x, y)
     slopes = ca.gradient(height, ca.vertcat(x, y))
     height, slopes = ca.substitute([height, slopes], [ca.vertcat(x, y)], [below])
@@ -57,7 +58,7 @@ def _normal_at(field: HeightField, below: ca.SX) -> tuple[ca.SX, ca.SX]:
     return height, upright / ca.sqrt(ca.sumsqr(upright))
 
 
-def _height(field: HeightField, x: ca.SX, y: ca.SX) -> ca.SX:
+def _height(field: HeightField, x: SX, y: SX) -> SX:
     """h = sum over i, j of c_ij u^i v^j, with the coefficients of the cell."""
     xs, ys = np.array(field.x), np.array(field.y)
     # Of each cell, (4, 4, n_x - 1, n_y - 1): Hermite's polynomials along x, then along y.
@@ -69,9 +70,9 @@ def _height(field: HeightField, x: ca.SX, y: ca.SX) -> ca.SX:
     # The number of a cell is located too, so that it is known to stay within the table.
     n_columns = ys.size - 1
     cell = locate(np.arange(float((xs.size - 1) * n_columns)), row * n_columns + column)
-    total = ca.SX(0)
+    total = SX(0)
     for i in reversed(range(4)):
-        inner = ca.SX(0)
+        inner = SX(0)
         for j in reversed(range(4)):
             inner = inner * v + gather(coefficients[i, j].ravel(), cell)
         total = total * u + inner
@@ -98,9 +99,9 @@ def _cells(knots: Array, values: Array) -> Array:
 class Surface:
     """A surface as something near it sees it: its distance, and directions in world axes."""
 
-    distance: ca.SX
-    normal: ca.SX
-    tangents: tuple[ca.SX, ca.SX]
+    distance: SX
+    normal: SX
+    tangents: tuple[SX, SX]
 
 
 @frozen
@@ -116,36 +117,36 @@ class ContactPoint:
 
     contact: AnyContact
     name: str
-    gap: ca.SX
-    normal: ca.SX
-    tangents: tuple[ca.SX, ca.SX]
-    gradient: ca.SX
-    velocity: ca.SX
-    place: ca.SX
-    arm: ca.SX
-    travel: ca.SX
+    gap: SX
+    normal: SX
+    tangents: tuple[SX, SX]
+    gradient: SX
+    velocity: SX
+    place: SX
+    arm: SX
+    travel: SX
 
     @property
     def path(self) -> str:
         return f"contacts.{self.name}"
 
-    def restitution(self, values: Values) -> ca.SX:
-        return ca.SX(values[f"{self.contact.name}.restitution"])
+    def restitution(self, values: Values) -> SX:
+        return SX(values[f"{self.contact.name}.restitution"])
 
-    def rest_speed(self, values: Values, size: MachineSize) -> ca.SX:
-        return ca.SX(values[f"{self.contact.name}.rest_speed"])
+    def rest_speed(self, values: Values, size: MachineSize) -> SX:
+        return SX(values[f"{self.contact.name}.rest_speed"])
 
     def size(self, size: MachineSize) -> float:
         """The size of its gap: the machine's length [m]."""
         return size.length
 
     @property
-    def rate(self) -> ca.SX:
+    def rate(self) -> SX:
         """The rate of the gap."""
         return ca.dot(self.normal, self.velocity)
 
     @property
-    def slips(self) -> tuple[ca.SX, ca.SX]:
+    def slips(self) -> tuple[SX, SX]:
         """Speeds along the two tangents."""
         first, second = (ca.dot(tangent, self.velocity) for tangent in self.tangents)
         return first, second
@@ -171,14 +172,14 @@ def find_contact_points(motion: Motion, contact: AnyContact) -> list[ContactPoin
     return points
 
 
-def find_drifts(motion: Motion, point: ContactPoint, directions: Sequence[ca.SX]) -> ca.SX:
+def find_drifts(motion: Motion, point: ContactPoint, directions: Sequence[SX]) -> SX:
     """Rates of e . w along unit vectors e while the joints do not accelerate, e . dw/dt + de/dt . w, (m,)."""
     drift = _find_drift(motion, point)
     turned = [ca.dot(motion.velocity_of(e), point.velocity) for e in directions]
     return to_column(ca.dot(e, drift) + more for e, more in zip(directions, turned, strict=True))
 
 
-def _find_drift(motion: Motion, point: ContactPoint) -> ca.SX:
+def _find_drift(motion: Motion, point: ContactPoint) -> SX:
     """dw/dt while the joints do not accelerate, (3,).
 
     c'' + alpha x r + omega x r'  of the touching body at r = p - c, less the same of the surface's at p
@@ -193,7 +194,7 @@ def _find_drift(motion: Motion, point: ContactPoint) -> ca.SX:
     return drift - motion.point_drift(base) - ca.cross(alpha, apart) - ca.cross(omega, moved)
 
 
-def _roll(motion: Motion, rim: Rim, surface: Surface, radius: ca.SX) -> tuple[Surface, ca.SX]:
+def _roll(motion: Motion, rim: Rim, surface: Surface, radius: SX) -> tuple[Surface, SX]:
     """The surface with tangents along and across the way of a wheel, and the arm to where the wheel is lowest."""
     n, a = surface.normal, motion.point_rotation(rim.point) @ ca.DM(rim.axis)
     # -(n - (n.a) a) leads down within the wheel, a x n along its way.
@@ -202,19 +203,19 @@ def _roll(motion: Motion, rim: Rim, surface: Surface, radius: ca.SX) -> tuple[Su
     return replace(surface, tangents=(ahead, ca.cross(n, ahead))), -radius * upright / ca.norm_2(upright)
 
 
-def _places(motion: Motion, contact: AnyContact) -> Iterator[tuple[str, ca.SX, ca.SX]]:
+def _places(motion: Motion, contact: AnyContact) -> Iterator[tuple[str, SX, SX]]:
     """Name, arm from the middle in world axes and radius of each place that may touch."""
-    values, shape = motion.context.values, contact.touching
+    values, shape = motion.values, contact.touching
     if not isinstance(shape, Box):
-        yield contact.name, ca.SX.zeros(3), ca.SX(values[f"{contact.name}.radius"])
+        yield contact.name, SX.zeros(3), SX(values[f"{contact.name}.radius"])
         return
     R = motion.point_rotation(shape.point) @ np.array(shape.rotation)
     half = 0.5 * ca.vertcat(*values.vector(f"{contact.name}.size", XYZ))
     for k, signs in enumerate(product((-1.0, 1.0), repeat=3)):
-        yield f"{contact.name}.corner{k}", R @ (ca.DM(signs) * half), ca.SX(0)
+        yield f"{contact.name}.corner{k}", R @ (ca.DM(signs) * half), SX(0)
 
 
-def _look(motion: Motion, contact: AnyContact, place: ca.SX, radius: ca.SX) -> Surface:
+def _look(motion: Motion, contact: AnyContact, place: SX, radius: SX) -> Surface:
     """The surface seen from a place, by a ball of a radius."""
     shape = contact.against
     apart = place - motion.point_position(shape.point)
@@ -229,12 +230,12 @@ def _look(motion: Motion, contact: AnyContact, place: ca.SX, radius: ca.SX) -> S
         tangent = ca.cross(ca.DM([0.0, 1.0, 0.0]), normal)
         tangent = tangent / ca.norm_2(tangent)
         return Surface(distance, R @ normal, (R @ tangent, R @ ca.cross(normal, tangent)))
-    half = [0.5 * length for length in motion.context.values.vector(f"{contact.name}.against.size", XYZ)]
+    half = [0.5 * length for length in motion.values.vector(f"{contact.name}.against.size", XYZ)]
     distance, normal, tangent = _look_at_box(ca.vertsplit(R.T @ apart), half)
     return Surface(distance, R @ normal, (R @ tangent, R @ ca.cross(normal, tangent)))
 
 
-def _look_at_box(place: list[ca.SX], half: list[ca.SX]) -> tuple[ca.SX, ca.SX, ca.SX]:
+def _look_at_box(place: list[SX], half: list[SX]) -> tuple[SX, SX, SX]:
     """Distance, normal and one tangent of a box in its own axes: from outside to its nearest point, from inside to the
     nearest face.
 
@@ -243,12 +244,12 @@ def _look_at_box(place: list[ca.SX], half: list[ca.SX]) -> tuple[ca.SX, ca.SX, c
     beyond = [absolute(x) - a for x, a in zip(place, half, strict=True)]
     signs = [where(x < 0, -1.0, 1.0) for x in place]
     over = [maximum(b, 0.0) for b in beyond]
-    squared = sum((o * o for o in over), ca.SX(0))
+    squared = sum((o * o for o in over), SX(0))
     outside = squared > 0
     length = ca.sqrt(where(outside, squared, 1.0))
     # Inside the box the way out is through the nearest face.
     faces = _largest(beyond)
-    distance = where(outside, length, sum((f * b for f, b in zip(faces, beyond, strict=True)), ca.SX(0)))
+    distance = where(outside, length, sum((f * b for f, b in zip(faces, beyond, strict=True)), SX(0)))
     normal = [s * where(outside, o / length, f) for s, o, f in zip(signs, over, faces, strict=True)]
     # Beside the nearest face's own axis the next one is never parallel to the normal.
     across = ca.vertcat(faces[2], faces[0], faces[1])
@@ -257,7 +258,7 @@ def _look_at_box(place: list[ca.SX], half: list[ca.SX]) -> tuple[ca.SX, ca.SX, c
     return distance, n, tangent / ca.sqrt(ca.sumsqr(tangent))
 
 
-def _largest(values: list[ca.SX]) -> list[ca.SX]:
+def _largest(values: list[SX]) -> list[SX]:
     """1 for the largest of three, 0 for the others."""
     x, y, z = values
     first = logical_and(x >= y, x >= z)
@@ -285,8 +286,8 @@ class EndStop:
 
     joint: Joint
     end: str
-    gap: ca.SX
-    rate: ca.SX
+    gap: SX
+    rate: SX
 
     @property
     def contact(self) -> EndStop:
@@ -300,11 +301,11 @@ class EndStop:
     def path(self) -> str:
         return f"joints.{self.joint.name}.{self.end}_limit"
 
-    def restitution(self, values: Values) -> ca.SX:
-        return ca.SX(values[f"{self.joint.name}.stop_restitution"])
+    def restitution(self, values: Values) -> SX:
+        return SX(values[f"{self.joint.name}.stop_restitution"])
 
-    def rest_speed(self, values: Values, size: MachineSize) -> ca.SX:
-        return ca.SX(STOP_SPEED * self.size(size))
+    def rest_speed(self, values: Values, size: MachineSize) -> SX:
+        return SX(STOP_SPEED * self.size(size))
 
     def size(self, size: MachineSize) -> float:
         """The size of its gap: 1 rad, or the machine's length [m]."""
@@ -316,11 +317,11 @@ RigidPoint = ContactPoint | EndStop
 
 def find_end_stops(motion: Motion) -> list[EndStop]:
     """Both ends of each joint that has rigid stops, or the one that it has."""
-    mechanism, stops = motion.context.scenario.machine.mechanism, []
-    for joint in mechanism.rigid_stops if mechanism else ():
+    stops = []
+    for joint in motion.mechanism.rigid_stops:
         for end, side in ENDS.items():
             if f"{end}_limit" in joint.limits:
-                limit, position = motion.context.values[f"{joint.name}.{end}_limit"], motion.positions[joint.name]
+                limit, position = motion.values[f"{joint.name}.{end}_limit"], motion.positions[joint.name]
                 rate = side * motion.coordinate_rates[joint.name]
                 stops.append(EndStop(joint, end, side * (position - limit), rate))
     return stops
@@ -351,13 +352,13 @@ class Touch:
         directions: along, across and normal, unit vectors of the world.
     """
 
-    place: ca.SX
-    velocity: ca.SX
-    height: ca.SX
-    directions: tuple[ca.SX, ca.SX, ca.SX]
+    place: SX
+    velocity: SX
+    height: SX
+    directions: tuple[SX, SX, SX]
 
     @property
-    def slips(self) -> list[ca.SX]:
+    def slips(self) -> list[SX]:
         """Velocities along and across [m/s]."""
         return [ca.dot(direction, self.velocity) for direction in self.directions[:2]]
 
@@ -370,11 +371,11 @@ def find_touch(motion: Motion, wheel: Wheel) -> Touch:
     down = -upright / sqrt(ca.sumsqr(upright))
     ahead = ca.cross(a, n)
     ahead = ahead / sqrt(ca.sumsqr(ahead))
-    reach = motion.context.values[f"{wheel.name}.radius"] * down
+    reach = motion.values[f"{wheel.name}.radius"] * down
     place = motion.point_position(wheel.center) + reach
     link, pose = motion.point_pose(wheel.center)
     q: Any = motion.q
-    J = ca.SX(geometric_jacobian(motion.mechanics.tree, q, link, pose.p))
-    omega, u = ca.SX(J[:3, :] @ motion.v), ca.SX(J[3:, :] @ motion.v)
-    height = ca.dot(n, place) - motion.context.values[f"{wheel.name}.height"]
-    return Touch(place, u + ca.cross(omega, reach), height, (ahead, ca.cross(n, ahead), ca.SX(n)))
+    J = SX(geometric_jacobian(motion.mechanics.tree, q, link, pose.p))
+    omega, u = SX(J[:3, :] @ motion.v), SX(J[3:, :] @ motion.v)
+    height = ca.dot(n, place) - motion.values[f"{wheel.name}.height"]
+    return Touch(place, u + ca.cross(omega, reach), height, (ahead, ca.cross(n, ahead), SX(n)))

@@ -10,6 +10,7 @@ from itertools import accumulate, chain
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import frozen
 from robodyn.base.symbolic import absolute, factor_linear, is_zero, logical_and, maximum, sqrt, to_column, where
@@ -32,7 +33,7 @@ from robodyn.computation.dynamics import LdlFactors, halve_ldl, ldl, solve_ldl
 # Lagrangian). What is held is a column of conditions (k,), here and elsewhere.
 
 
-Solve = Callable[[ca.SX], ca.SX]
+Solve = Callable[[SX], SX]
 COMPLIANCE = 1e-7
 """Part of their mean mobility by which rows give way, so that a singular position does not stop the motion."""
 LEAST_COMPLIANCE = 1e-30
@@ -50,7 +51,7 @@ NO_FORCE = 1e-9
 """Acceleration [m/s^2], and part of the largest acceleration or speed, that a force must make to count."""
 
 
-Weigh = Callable[[ca.SX], ca.SX]
+Weigh = Callable[[SX], SX]
 """The compliance of each row, from what their forces do where they act themselves, both (k,)."""
 
 
@@ -60,17 +61,17 @@ class MassSolver:
 
     factors: LdlFactors
 
-    def __call__(self, b: ca.SX) -> ca.SX:
-        return ca.SX(solve_ldl(self.factors, b))  # type: ignore[arg-type]
+    def __call__(self, b: SX) -> SX:
+        return SX(solve_ldl(self.factors, b))  # type: ignore[arg-type]
 
-    def respond(self, rows: ca.SX) -> ca.SX:
+    def respond(self, rows: SX) -> SX:
         """K M^-1 K^T of rows (k, n), by half a solution of each and one product for both entries of a pair."""
-        k, weights = rows.shape[0], ca.SX(ca.vertcat(*self.factors.inverse_diagonal))
+        k, weights = rows.shape[0], SX(ca.vertcat(*self.factors.inverse_diagonal))
         entries = [halve_ldl(self.factors, rows[i, :]) for i in range(k)]  # type: ignore[arg-type]
-        halves = [ca.SX(ca.vertcat(*half)) for half in entries]
+        halves = [SX(ca.vertcat(*half)) for half in entries]
         # Forces that no joint feels both of do nothing to each other: most pairs of a long row of loops.
         felt = np.array([[not is_zero(entry) for entry in half] for half in entries], np.float64).reshape(rows.shape)
-        S = ca.SX.zeros(k, k)
+        S = SX.zeros(k, k)
         for i, j in np.argwhere(np.tril(felt @ felt.T)).tolist():
             S[i, j] = S[j, i] = ca.dot(halves[i], weights * halves[j])
         return S
@@ -86,44 +87,44 @@ class Mobility:
         leaning: numbers of rows whose forces act in another direction, by friction; S is symmetric but for these.
     """
 
-    rows: ca.SX
-    columns: ca.SX
-    S: ca.SX
-    compliance: ca.SX
+    rows: SX
+    columns: SX
+    S: SX
+    compliance: SX
     leaning: tuple[int, ...] = ()
 
     @cached_property
-    def own(self) -> ca.SX:
+    def own(self) -> SX:
         """What each force does where it acts itself, negative where friction pulls more than the force pushes, (k,)."""
         return ca.diag(self.S) + self.compliance
 
     def select(self, these: slice) -> Mobility:
         """The mobility of some of the rows and their forces, which do not lean."""
-        F = ca.SX.eye(self.rows.shape[0])[these, :]
+        F = SX.eye(self.rows.shape[0])[these, :]
         return self.combine(F, F.T, self.compliance[these])
 
-    def combine(self, F: ca.SX, E: ca.SX, compliance: ca.SX, leaning: tuple[int, ...] = ()) -> Mobility:
+    def combine(self, F: SX, E: SX, compliance: SX, leaning: tuple[int, ...] = ()) -> Mobility:
         """The mobility of the motions `F w` under forces that are the columns of E, of these here."""
         return Mobility(F @ self.rows, self.columns @ E, F @ self.S @ E, compliance, leaning)
 
-    def holder(self, held: ca.SX) -> Solve:
+    def holder(self, held: SX) -> Solve:
         """f as a function of b: `K W f + b = 0` where held, 0 elsewhere; by the smaller set of equations."""
         k, n = self.rows.shape
         stiff = any(c.is_zero() for c in ca.vertsplit(self.compliance))
         return self._by_rows(held) if k <= n or stiff else self._by_joints(held)
 
-    def _by_rows(self, held: ca.SX) -> Solve:
+    def _by_rows(self, held: SX) -> Solve:
         """k equations, (K W + compliance) f_new = -b + compliance f, a few times, whose fixed point is K W f = -b."""
         k = held.numel()
         A = self.S + ca.diag(self.compliance)
         # One matrix for every set that may be held: rows of what is not are rows of the identity.
-        matrix = ca.SX(k, k)
+        matrix = SX(k, k)
         coupled = {*zip(*ca.sparsify(A).sparsity().get_triplet(), strict=True), *((i, i) for i in range(k))}
         for i, j in sorted(coupled):
-            matrix[i, j] = where(logical_and(held[i], held[j]), A[i, j], ca.SX(float(i == j)))
+            matrix[i, j] = where(logical_and(held[i], held[j]), A[i, j], SX(float(i == j)))
         solve = _factorise(matrix, self.leaning)
 
-        def find(b: ca.SX) -> ca.SX:
+        def find(b: SX) -> SX:
             first = solve(where(held, -b, 0.0))
             forces = [first]
             for _ in range(0 if self.compliance.is_zero() else REFINEMENTS):
@@ -132,7 +133,7 @@ class Mobility:
 
         return find
 
-    def _by_joints(self, held: ca.SX) -> Solve:
+    def _by_joints(self, held: SX) -> Solve:
         """n equations for what the joints do, y = W f with f_i = -(b_i + K_i y) / compliance_i (Woodbury).
 
         (g + sum W_i K_i g / compliance_i) y = -sum W_i b_i g / compliance_i over what is held
@@ -140,14 +141,14 @@ class Mobility:
         n, g = self.rows.shape[1], self.compliance[0]
         weights = where(held, g / self.compliance, 0.0)
         weighted = self.columns @ ca.diag(weights)
-        matrix = g * ca.SX.eye(n) + weighted @ self.rows
+        matrix = g * SX.eye(n) + weighted @ self.rows
         solve = _factorise_any(matrix)
 
-        def find_once(b: ca.SX) -> ca.SX:
+        def find_once(b: SX) -> SX:
             y = solve(-(weighted @ b))
             return -weights * (b + self.rows @ y) / g
 
-        def find(b: ca.SX) -> ca.SX:
+        def find(b: SX) -> SX:
             forces = [find_once(b)]
             for _ in range(REFINEMENTS):
                 # What is left of the motion, not all of it again: rounding then shrinks with it.
@@ -157,7 +158,7 @@ class Mobility:
         return find
 
 
-def _factorise(A: ca.SX, leaning: Sequence[int]) -> Solve:
+def _factorise(A: SX, leaning: Sequence[int]) -> Solve:
     """A^-1 on columns, for a matrix that is symmetric and positive but for some rows and columns.
 
         A_tt x_t + A_tn x_n = b_t,    (A_nn - A_nt A_tt^-1 A_tn) x_n = b_n - A_nt A_tt^-1 b_t
@@ -173,7 +174,7 @@ def _factorise(A: ca.SX, leaning: Sequence[int]) -> Solve:
     inner = ca.horzcat(*(solve(A[t, j]) for j in n))
     solve_left = _factorise_any(A[n, n] - A[n, t] @ inner)
 
-    def find(b: ca.SX) -> ca.SX:
+    def find(b: SX) -> SX:
         reached = solve(b[t])
         x = solve_left(b[n] - A[n, t] @ reached)
         return ca.vertcat(reached - inner @ x, x)[order]
@@ -181,13 +182,13 @@ def _factorise(A: ca.SX, leaning: Sequence[int]) -> Solve:
     return find
 
 
-def _factorise_any(A: ca.SX) -> Solve:
+def _factorise_any(A: SX) -> Solve:
     """A^-1 on columns."""
     solve = factor_linear([ca.horzsplit(A[i, :]) for i in range(A.shape[0])])
     return lambda b: ca.vertcat(*solve(ca.vertsplit(b)))
 
 
-def _extrapolate(forces: list[ca.SX], compliance: ca.SX) -> ca.SX:
+def _extrapolate(forces: list[SX], compliance: SX) -> SX:
     """Where the last corrections lead to (Aitken), so that a toggle holds although it hardly moves what it holds.
 
         f + d (r + r^2 + ...),    r = d_before . d / d_before . d_before
@@ -203,7 +204,7 @@ def _extrapolate(forces: list[ca.SX], compliance: ca.SX) -> ca.SX:
     return forces[-1] + last * (r * (1 - r) / ((1 - r) ** 2 + (NEARLY_FREE * r**4) ** 2))
 
 
-def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh) -> Mobility:
+def build_mobility(solve: Solve, rows: SX, weigh: Weigh) -> Mobility:
     """The mobility of rows (k, n) on a mechanism, whose forces act along them.
 
     Args:
@@ -217,7 +218,7 @@ def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh) -> Mobility:
     return Mobility(rows, columns, S, compliance)
 
 
-def mean_compliance(own: ca.SX) -> ca.SX:
+def mean_compliance(own: SX) -> SX:
     """A compliance that is alike for all rows, so that four corners share a load."""
     return ca.repmat(COMPLIANCE * ca.sum1(own) / max(own.numel(), 1), own.numel(), 1)
 
@@ -235,7 +236,7 @@ def stack(*parts: Mobility) -> Mobility:
     return Mobility(rows, columns_T.T, ca.blockcat(blocks), compliance, leaning)
 
 
-def slack_of(b: ca.SX, allowed: ca.SX, least: float = NO_FORCE) -> ca.SX:
+def slack_of(b: SX, allowed: SX, least: float = NO_FORCE) -> SX:
     """What counts as zero beside the motions b, at least so much."""
     return NO_FORCE * maximum(least / NO_FORCE, ca.mmax(where(allowed, absolute(b), 0.0)))
 
@@ -272,36 +273,36 @@ class Posed:
     """
 
     mobility: Mobility
-    b: ca.SX
-    allowed: ca.SX
-    tolerance: ca.SX
-    initial: ca.SX | float = 0.0
-    lower: ca.SX | float = 0.0
-    upper: ca.SX | float = 0.0
-    below: ca.SX | float = 0.0
-    above: ca.SX | float = 0.0
-    coefficient: ca.SX | float = 0.0
+    b: SX
+    allowed: SX
+    tolerance: SX
+    initial: SX | float = 0.0
+    lower: SX | float = 0.0
+    upper: SX | float = 0.0
+    below: SX | float = 0.0
+    above: SX | float = 0.0
+    coefficient: SX | float = 0.0
     partners: Sequence[int] = ()
 
-    def columns(self, before: int) -> list[ca.SX]:
+    def columns(self, before: int) -> list[SX]:
         """Bounds of each row.
 
         Args:
             before: number of the first row of the part before.
         """
         k = self.b.numel()
-        partner = ca.SX([before + float(i) for i in self.partners] or -1.0)
+        partner = SX([before + float(i) for i in self.partners] or -1.0)
         values = {**vars(self), "partner": partner}
-        return [ca.SX.ones(k) * values[name] for name in COLUMNS]
+        return [SX.ones(k) * values[name] for name in COLUMNS]
 
 
-def pose_pushes(mobility: Mobility, b: ca.SX, allowed: ca.SX, slack: ca.SX) -> Posed:
+def pose_pushes(mobility: Mobility, b: SX, allowed: SX, slack: SX) -> Posed:
     """Rows that push and do not pull: whatever would move in by itself pushes at first."""
     pushes, least = logical_and(allowed, b < -slack), slack / absolute(mobility.own)
     return Posed(mobility, b, allowed, slack, where(pushes, 0.0, FORWARD), lower=least, upper=NO_BOUND)
 
 
-def pose_problem(name: str, parts: Sequence[Posed], bindings: Bindings) -> tuple[list[ca.SX], Contribution]:
+def pose_problem(name: str, parts: Sequence[Posed], bindings: Bindings) -> tuple[list[SX], Contribution]:
     """A problem that is solved before actions: modes of each part, memory that these read, and what declares both."""
     counts = [part.b.numel() for part in parts]
     ends = [0, *accumulate(counts)]
@@ -344,11 +345,11 @@ class Settled:
         stops: which of the rows `mobility`, of the given speeds, have come to rest.
     """
 
-    update: dict[str, ca.SX]
+    update: dict[str, SX]
     mobility: Mobility | None = None
-    speeds: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
-    stops: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
-    jams: dict[str, ca.SX] = field(default_factory=dict)
+    speeds: SX = field(default_factory=lambda: SX(0, 1))
+    stops: SX = field(default_factory=lambda: SX(0, 1))
+    jams: dict[str, SX] = field(default_factory=dict)
 
 
 @frozen
@@ -360,10 +361,10 @@ class Rows:
     """
 
     mobility: Mobility
-    held: ca.SX
-    drift: ca.SX
+    held: SX
+    drift: SX
 
-    def motions(self, a: ca.SX) -> ca.SX:
+    def motions(self, a: SX) -> SX:
         """Without the forces of the rows."""
         return self.mobility.rows @ a + self.drift
 
@@ -373,9 +374,9 @@ class Rows:
         return self.mobility.holder(self.held)
 
     @property
-    def returning(self) -> ca.SX:
+    def returning(self) -> SX:
         """Motions against which what is held returns to where it should be; they do not decide what holds."""
-        return ca.SX(self.held.numel(), 1)
+        return SX(self.held.numel(), 1)
 
 
 @frozen
@@ -383,17 +384,17 @@ class Reaction(Rows, ABC):
     """Rows whose modes change: friction that sticks, rigid contacts."""
 
     @property
-    def sliding(self) -> ca.SX:
+    def sliding(self) -> SX:
         """Forces of what is not held."""
-        return ca.SX(self.held.numel(), 1)
+        return SX(self.held.numel(), 1)
 
     @property
-    def directions(self) -> ca.SX:
+    def directions(self) -> SX:
         """D, of the forces in the joints' space (k, n_v)."""
         return self.mobility.rows
 
     @abstractmethod
-    def pose(self, b: ca.SX, forces: ca.SX) -> list[Posed]:
+    def pose(self, b: SX, forces: SX) -> list[Posed]:
         """The rows as parts of the problem of all modes.
 
         Args:
@@ -402,10 +403,10 @@ class Reaction(Rows, ABC):
         """
 
     @abstractmethod
-    def settle(self, modes: list[ca.SX]) -> Settled:
+    def settle(self, modes: list[SX]) -> Settled:
         """What new modes of these parts change."""
 
-    def hold_joints(self, values: ca.SX, held: ca.SX) -> ca.SX:
+    def hold_joints(self, values: SX, held: SX) -> SX:
         """Rates of the joints, exactly zero of those that rows keep at rest."""
         return values
 
@@ -419,24 +420,24 @@ class Reactions:
     """
 
     parts: Sequence[Reaction]
-    a: ca.SX
+    a: SX
 
-    def split(self, column: ca.SX) -> list[ca.SX]:
+    def split(self, column: SX) -> list[SX]:
         """A column of all rows by kinds."""
         return list(ca.vertsplit(column, [0, *accumulate(part.held.numel() for part in self.parts)]))
 
     @cached_property
-    def motions(self) -> ca.SX:
+    def motions(self) -> SX:
         return to_column(part.motions(self.a) for part in self.parts)
 
     @cached_property
-    def forces(self) -> ca.SX:
+    def forces(self) -> SX:
         """Those that hold, with what returns held rows to where they should be, or those of sliding."""
         returning = to_column(part.returning for part in self.parts)
         return self._find(self.motions + returning) if returning.nnz() else self.deciding_forces
 
     @cached_property
-    def deciding_forces(self) -> ca.SX:
+    def deciding_forces(self) -> SX:
         """The same without what returns: by these a row holds or slips, here as where modes are found, so that a
         located slip is one there too."""
         return self._find(self.motions)
@@ -446,17 +447,17 @@ class Reactions:
         mobility = stack(*(part.mobility for part in self.parts))
         return Rows(mobility, to_column(part.held for part in self.parts), self.motions)
 
-    def _find(self, b: ca.SX) -> ca.SX:
+    def _find(self, b: SX) -> SX:
         sliding = to_column(part.sliding for part in self.parts)
         if not sliding.nnz():
             return self._all.hold(b)
         return where(self._all.held, self._all.hold(b + self._all.mobility.S @ sliding), sliding)
 
-    def torques(self) -> ca.SX:
+    def torques(self) -> SX:
         """The torques of all rows on the joints."""
         return ca.vertcat(*(part.directions for part in self.parts)).T @ self.forces
 
-    def hold_joints(self, values: ca.SX) -> ca.SX:
+    def hold_joints(self, values: SX) -> SX:
         """Rates of the joints, exactly zero of those that rows keep at rest."""
         for part in self.parts:
             values = part.hold_joints(values, part.held)
@@ -490,12 +491,12 @@ def trace_modes(motion: Motion, reactions: Reactions, contributions: Contributio
     return replace(problem, actions=deferred)
 
 
-def guard_modes(name: str, value: ca.SX, bindings: Bindings, contact: str | None = None) -> tuple[Guard, Deferred]:
+def guard_modes(name: str, value: SX, bindings: Bindings, contact: str | None = None) -> tuple[Guard, Deferred]:
     """An event at which modes are found anew: where a value falls through zero."""
     return Guard(name, -1, action=ACTION, contact=contact, problems=(PROBLEM,)), Deferred(value, bindings)
 
 
-def _stop(v: ca.SX, stopping: list[Settled]) -> ca.SX:
+def _stop(v: SX, stopping: list[Settled]) -> SX:
     """Speeds of what has come to rest made exactly zero: `v - W S^-1 K v`, the nearest in kinetic energy."""
     mobility = stack(*(one.mobility for one in stopping if one.mobility))
     stops, speeds = (ca.vertcat(*column) for column in zip(*((s.stops, s.speeds) for s in stopping), strict=True))

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import frozen
 from robodyn.base.symbolic import (
@@ -108,14 +109,14 @@ class RoughPoint:
     number: int
     rows: slice
     used: list[int]
-    slips: ca.SX
-    coefficient: ca.SX
-    memory: ca.SX
-    rest_speed: ca.SX
-    resting: ca.SX
+    slips: SX
+    coefficient: SX
+    memory: SX
+    rest_speed: SX
+    resting: SX
     length: float
-    force: ca.SX = field(default_factory=lambda: ca.SX.zeros(2))
-    states: tuple[ca.SX, ...] = ()
+    force: SX = field(default_factory=lambda: SX.zeros(2))
+    states: tuple[SX, ...] = ()
     declared: Contribution = Contribution()
 
     @property
@@ -129,19 +130,19 @@ class RoughPoint:
         return len(self.used) > 1
 
     @property
-    def slides(self) -> ca.SX:
+    def slides(self) -> SX:
         return ca.sumsqr(self.memory) > 0.25
 
     @property
-    def held(self) -> ca.SX:
+    def held(self) -> SX:
         return logical_and(self.resting, logical_not(self.slides))
 
     @property
-    def speed(self) -> ca.SX:
+    def speed(self) -> SX:
         return sqrt(ca.sumsqr(self.slips) + TINY * self.length**2)
 
     @property
-    def moves(self) -> ca.SX:
+    def moves(self) -> SX:
         """Whether it slides for certain.
 
         What slid in a plane is at rest only where its zero was located. In space the slip need not pass zero: it slides
@@ -153,12 +154,12 @@ class RoughPoint:
         return logical_or(self.speed > STOP_MARGIN * self.rest_speed, goes_on)
 
     @property
-    def onward(self) -> ca.SX:
+    def onward(self) -> SX:
         """How fast it slides on in the direction of memory, less than zero where it has turned; in space only."""
         return ca.dot(self.memory, self.slips) - TURNED * self.speed + REST_SPEED * self.length
 
     @property
-    def slip_direction(self) -> ca.SX:
+    def slip_direction(self) -> SX:
         """e: that of memory in a plane, so that it does not turn round in a step; in space that of the slip, (m,).
 
         What begins to slip has no direction yet, and one that turns at mu N / (m |w|): memory gives it below the speed
@@ -170,51 +171,51 @@ class RoughPoint:
         return moved / sqrt(ca.sumsqr(moved) + TINY * self.length**2)
 
     @property
-    def slide_direction(self) -> ca.SX:
+    def slide_direction(self) -> SX:
         """The same where it slides already, else that of the slip, (m,)."""
         return where(self.slides, self.slip_direction, self.slips / self.speed)
 
     @property
-    def direction(self) -> tuple[ca.SX, ca.SX]:
+    def direction(self) -> tuple[SX, SX]:
         """The same along both tangents; where nothing slides any will do."""
-        e = where(self.slides, self.slip_direction, ca.SX([1.0, 0.0][: len(self.used)]))
+        e = where(self.slides, self.slip_direction, SX([1.0, 0.0][: len(self.used)]))
         full = {k: e[i] for i, k in enumerate(self.used)}
-        return full.get(0, ca.SX(0)), full.get(1, ca.SX(0))
+        return full.get(0, SX(0)), full.get(1, SX(0))
 
     @property
-    def turn(self) -> ca.SX:
+    def turn(self) -> SX:
         """Rows along and across the slip of what moves in space, (m, m)."""
         if not self.in_space:
-            return ca.SX.eye(1)
-        e = where(self.moves, self.slide_direction, ca.SX([1.0, 0.0]))
+            return SX.eye(1)
+        e = where(self.moves, self.slide_direction, SX([1.0, 0.0]))
         return ca.vertcat(ca.horzcat(e[0], e[1]), ca.horzcat(-e[1], e[0]))
 
     @property
-    def to_rest(self) -> ca.SX:
+    def to_rest(self) -> SX:
         """A slow slip in space by the time in which friction has to stop it: w / tau + w' is what it holds, (m,).
 
         So a point stops where a force within its cone can do that beside all others, else it slides on: close to a
         singular position a slow slip may be a fast joint.
         """
         slow = logical_and(self.speed > HELD_SPEED * self.length, logical_not(self.moves))
-        return where(slow, self.slips / STOP_TIME, 0.0) if self.in_space else ca.SX(1, 1)
+        return where(slow, self.slips / STOP_TIME, 0.0) if self.in_space else SX(1, 1)
 
-    def begin(self, forces: ca.SX) -> ca.SX:
+    def begin(self, forces: SX) -> SX:
         """Modes to begin with: what rests sticks, but for what is beyond its limit in a plane; what moves slides, (m,).
 
         Args:
             forces: of all rows of contacts, by the present modes.
         """
         limit, across = (1 + 0.5 * LIMIT_MARGIN) * self.coefficient * forces[self.number], forces[self.rows]
-        slips = ca.SX(0) if self.in_space else logical_and(self.held, across**2 >= limit**2)
+        slips = SX(0) if self.in_space else logical_and(self.held, across**2 >= limit**2)
         return where(self.moves, _sign(self.turn @ self.slips), where(slips, -_sign(across), 0.0))
 
     @property
-    def coefficients(self) -> ca.SX:
+    def coefficients(self) -> SX:
         """The friction coefficients of the rows: what moves along has no force across, (m,)."""
         return ca.vertcat(self.coefficient, where(self.moves, 0.0, self.coefficient))[: len(self.used)]
 
-    def slide(self, modes: ca.SX) -> ca.SX:
+    def slide(self, modes: SX) -> SX:
         """The direction in which it slides in new modes, zero where it sticks."""
         begun = self.turn.T @ modes
         begun = begun / maximum(sqrt(ca.sumsqr(begun)), 0.5)
@@ -227,13 +228,13 @@ class RoughPoint:
             ahead = where(logical_and(self.slides, self.speed < self.rest_speed), self.memory, ahead)
         return where(self.moves, ahead, begun)
 
-    def stops(self, direction: ca.SX, rests: ca.SX) -> ca.SX:
+    def stops(self, direction: SX, rests: SX) -> SX:
         """Whether it has come to rest, if only to slide in another direction."""
         onward = ca.dot(direction, self.slips) > 0 if self.in_space else ca.sumsqr(direction) > 0
         return logical_and(logical_and(rests, logical_not(self.moves)), logical_not(onward))
 
 
-def _sign(value: ca.SX) -> ca.SX:
+def _sign(value: SX) -> SX:
     return where(value < 0, -1.0, 1.0)
 
 
@@ -280,14 +281,14 @@ class Contacts(Reaction):
 
     points: tuple[RigidPoint, ...]
     plain: Mobility
-    E: ca.SX
+    E: SX
     rough: tuple[RoughPoint, ...]
-    resting: ca.SX
-    settling: ca.SX
-    jams: dict[str, ca.SX]
-    rest_speed: ca.SX
+    resting: SX
+    settling: SX
+    jams: dict[str, SX]
+    rest_speed: SX
     answer: Solve
-    sizes: ca.SX
+    sizes: SX
     length: float
 
     @property
@@ -299,26 +300,26 @@ class Contacts(Reaction):
         return [point for point in self.rough if point.is_dry]
 
     @property
-    def rests(self) -> ca.SX:
+    def rests(self) -> SX:
         """Which contact points rest, (k,)."""
         return self.resting > 0.5
 
     @cached_property
-    def gaps(self) -> ca.SX:
+    def gaps(self) -> SX:
         return to_column(point.gap for point in self.points)
 
     @cached_property
-    def rates(self) -> ca.SX:
+    def rates(self) -> SX:
         """The rates of the gaps, (k,)."""
         return to_column(point.rate for point in self.points)
 
     @cached_property
-    def slips(self) -> ca.SX:
+    def slips(self) -> SX:
         """The slip velocities of dry friction."""
         return to_column(point.slips for point in self.dry)
 
     @property
-    def near(self) -> ca.SX:
+    def near(self) -> SX:
         return self.gaps <= NEAR * self.sizes
 
     @property
@@ -331,36 +332,36 @@ class Contacts(Reaction):
         return self.plain.select(slice(0, self.k))
 
     @property
-    def directions(self) -> ca.SX:
+    def directions(self) -> SX:
         return self.E.T @ self.plain.rows
 
     @property
-    def returning(self) -> ca.SX:
+    def returning(self) -> SX:
         """What sticks comes to rest again, should it move by the solver's errors."""
-        return ca.vertcat(ca.SX(self.k, 1), 2 * RETURN_RATE * self.slips)
+        return ca.vertcat(SX(self.k, 1), 2 * RETURN_RATE * self.slips)
 
-    def sinks(self, change: ca.SX) -> ca.SX:
+    def sinks(self, change: SX) -> SX:
         """Which contact points a change of velocities (n_v,) leaves on their way into the surface, (k,)."""
         # Beside the largest speed there is: rounding grows with it.
         fast = SINKING * self.sizes * (1 + ca.mmax(ca.fabs(self.rates / self.sizes)))
         return self.near * (self.rates + self.normal.rows @ change < -fast)
 
     @cached_property
-    def effect(self) -> ca.SX:
+    def effect(self) -> SX:
         """What a force with its friction does to its own gap, as a part of what it would do without, (k,)."""
         # H_i M^-1 D_i^T by H_i M^-1 H_i^T: below zero, friction pulls the gap shut (Painleve).
         return ca.diag(self.mobility.S)[: self.k] / ca.diag(self.normal.S)
 
-    def _effect_when_sliding(self) -> ca.SX:
+    def _effect_when_sliding(self) -> SX:
         """The same where modes are found anew: what has come down and moves will slide."""
-        effect = ca.SX(self.effect)
+        effect = SX(self.effect)
         for point in self.dry:
             i = point.number
             along = self.plain.S[i, point.rows] @ point.slide_direction
             effect[i] = where(point.moves, 1 - point.coefficient * along / self.normal.S[i, i], effect[i])
         return effect
 
-    def pose(self, b: ca.SX, forces: ca.SX) -> list[Posed]:
+    def pose(self, b: SX, forces: SX) -> list[Posed]:
         """The problems of the contact points that neither approach nor part, and their friction.
 
         One whose friction would pull it in more than its force pushes is let go (Painleve's paradox): it sinks by a
@@ -394,19 +395,19 @@ class Contacts(Reaction):
         """Mobility where modes are found: dry friction has rows of its own, along and across what slides."""
         if not self.dry:
             return self.mobility
-        E = ca.SX(self.E)
-        E[:, [p.number for p in self.dry]] = ca.SX.eye(E.shape[0])[:, [p.number for p in self.dry]]
-        F = ca.diagcat(ca.SX.eye(self.k), *(point.turn for point in self.dry))
-        more = ca.SX(E.shape[1], E.shape[0] - E.shape[1])
+        E = SX(self.E)
+        E[:, [p.number for p in self.dry]] = SX.eye(E.shape[0])[:, [p.number for p in self.dry]]
+        F = ca.diagcat(SX.eye(self.k), *(point.turn for point in self.dry))
+        more = SX(E.shape[1], E.shape[0] - E.shape[1])
         return self.plain.combine(ca.horzcat(F, more), E @ F.T, self.mobility.compliance, self.mobility.leaning)
 
-    def settle(self, modes: list[ca.SX]) -> Settled:
+    def settle(self, modes: list[SX]) -> Settled:
         """Which contact points rest, and where their friction slides to; its states begin anew where none rests."""
         rests = modes[0] == 0
         update = {self.resting[i].name(): where(rests[i], 1.0, 0.0) for i in range(self.k)}
         for point in self.rough:
             update |= {state.name(): where(rests[point.number], state, 0.0) for state in point.states}
-        update[SETTLING] = ca.SX(0)
+        update[SETTLING] = SX(0)
         jams = self.note_jams(modes[0] == UNSETTLED)
         if not self.dry:
             return Settled(update, jams=jams)
@@ -418,7 +419,7 @@ class Contacts(Reaction):
         rows = self.plain.select(slice(0, self.held.numel()))
         return Settled(update, rows, ca.vertcat(self.rates, self.slips), ca.vertcat(*stops), jams)
 
-    def note_jams(self, wrong: ca.SX) -> dict[str, ca.SX]:
+    def note_jams(self, wrong: SX) -> dict[str, SX]:
         """Contacts for which there are no forces or impulses that keep them from sinking in."""
         own = {name: [wrong[i] for i, p in enumerate(self.points) if p.contact.name == name] for name in self.jams}
         return {self.jams[name].name(): where(ca.mmax(ca.vertcat(*bad)), 1.0, 0.0) for name, bad in own.items()}
@@ -451,10 +452,10 @@ without a collision, which is the way out of Painleve's paradox."""
 class Impulse:
     """Impulse on the joints and what it changes of their velocities, both (n_v,)."""
 
-    impulse: ca.SX
-    change: ca.SX
+    impulse: SX
+    change: SX
 
-    def work(self, v: ca.SX) -> ca.SX:
+    def work(self, v: SX) -> SX:
         """On joints that had the velocities v: `P^T (v + y / 2)`."""
         return ca.dot(self.impulse, v + 0.5 * self.change)
 
@@ -472,9 +473,9 @@ def find_impulse(motion: Motion, contacts: Contacts) -> tuple[Impulse, Contribut
     return impulse, merge((smooth, first, second))
 
 
-def _rebound(motion: Motion, contacts: Contacts) -> ca.SX:
+def _rebound(motion: Motion, contacts: Contacts) -> SX:
     """r v_n- of the contact points that approach fast enough to rebound."""
-    restitution = to_column(point.restitution(motion.context.values) for point in contacts.points)
+    restitution = to_column(point.restitution(motion.values) for point in contacts.points)
     return where(contacts.rates < -contacts.rest_speed, restitution * contacts.rates, 0.0)
 
 
@@ -486,13 +487,13 @@ class Slips:
         mobility: along these; speeds: before the impact; coefficients: of friction; all of k rows.
     """
 
-    G: ca.SX
+    G: SX
     mobility: Mobility
-    speeds: ca.SX
-    coefficients: ca.SX
+    speeds: SX
+    coefficients: SX
 
 
-def _collide(contacts: Contacts, name: str, b: ca.SX, slips: Slips | None = None) -> tuple[Impulse, Contribution]:
+def _collide(contacts: Contacts, name: str, b: SX, slips: Slips | None = None) -> tuple[Impulse, Contribution]:
     """The impulses of an impact, without friction where no slips are given.
 
     Args:
@@ -500,7 +501,7 @@ def _collide(contacts: Contacts, name: str, b: ca.SX, slips: Slips | None = None
     """
     k, near, normal, plain = contacts.k, contacts.near, contacts.normal, contacts.plain
     slack = slack_of(b / contacts.sizes, near, CLOSED)
-    parts, B = [pose_pushes(normal, b, near, slack * contacts.sizes)], ca.SX.eye(plain.compliance.numel())[:, :k]
+    parts, B = [pose_pushes(normal, b, near, slack * contacts.sizes)], SX.eye(plain.compliance.numel())[:, :k]
     if slips is None:
         (modes,), problem = pose_problem(name, parts, {})
         along = B @ normal.holder(modes == 0)(b)
@@ -511,7 +512,7 @@ def _collide(contacts: Contacts, name: str, b: ca.SX, slips: Slips | None = None
         (modes, directions), problem = pose_problem(name, parts, {})
         # A contact point that slides has beta = -+mu lam: its friction is a part of its normal column.
         B, ratio, pushing = ca.horzcat(B, slips.G), -directions * mu, modes == 0
-        E = ca.vertcat(ca.horzcat(ca.SX.eye(k), ca.SX(k, k)), ca.horzcat(ca.diag(ratio), ca.SX.eye(k)))
+        E = ca.vertcat(ca.horzcat(SX.eye(k), SX(k, k)), ca.horzcat(ca.diag(ratio), SX.eye(k)))
         compliance = ca.vertcat(normal.compliance, slips.mobility.compliance)
         mobility = plain.combine(B.T, B @ E, compliance, tuple(range(k)))
         held = ca.vertcat(pushing, logical_and(pushing, directions == 0))
@@ -523,14 +524,14 @@ def _collide(contacts: Contacts, name: str, b: ca.SX, slips: Slips | None = None
     return Impulse(plain.rows.T @ along, plain.columns @ along), problem
 
 
-def _find_slips(contacts: Contacts, smooth: ca.SX) -> Slips:
+def _find_slips(contacts: Contacts, smooth: SX) -> Slips:
     """Friction acts against the slip that is left when the normals alone have acted.
 
     Args:
         smooth: change of the velocities without friction.
     """
     k, plain = contacts.k, contacts.plain
-    G, speeds, factors = ca.SX(plain.compliance.numel(), k), ca.SX(k, 1), ca.SX(k, 1)
+    G, speeds, factors = SX(plain.compliance.numel(), k), SX(k, 1), SX(k, 1)
     for point in contacts.rough:
         i, after = point.number, point.slips + plain.rows[point.rows, :] @ smooth
         speed, fast = sqrt(ca.sumsqr(after)), sqrt(ca.sumsqr(point.slips) + contacts.rates[i] ** 2)
@@ -546,7 +547,7 @@ def _find_slips(contacts: Contacts, smooth: ca.SX) -> Slips:
     return Slips(G, plain.combine(G.T, G, compliance), speeds, factors)
 
 
-def _lose_energy(v: ca.SX, plastic: Impulse, elastic: Impulse, sinks: ca.SX) -> Impulse:
+def _lose_energy(v: SX, plastic: Impulse, elastic: Impulse, sinks: SX) -> Impulse:
     """The most elastic impact between one without rebound, which always takes energy, and one with it, that gives none.
 
     T(c) = T(0) + l c + h c^2 <= 0 for the impact plastic + c (elastic - plastic), c from 0 to 1
@@ -585,7 +586,7 @@ def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Co
         accelerate: M^-1, constraints kept, as a function of a column; answer: force of constraints on the joints,
             likewise.
     """
-    contacts = [c for c in motion.context.scenario.machine.contacts if isinstance(c, RigidContact)]
+    contacts = [c for c in motion.machine.contacts if isinstance(c, RigidContact)]
     points_of_contacts = [find_contact_points(motion, contact) for contact in contacts]
     points: list[RigidPoint] = [point for group in points_of_contacts if check_moves(motion, group) for point in group]
     points += find_end_stops(motion)
@@ -599,7 +600,7 @@ def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Co
     dry = [point for point in rough if point.is_dry]
     plain, drift = _lay_rows(motion, points, rough, accelerate)
     # What holds or slides by itself: all normals, and the slips of dry friction; friction leans on the normals.
-    k, n, F = len(points), len(points) + sum(len(point.used) for point in dry), ca.SX.eye(drift.numel())
+    k, n, F = len(points), len(points) + sum(len(point.used) for point in dry), SX.eye(drift.numel())
     E = F[:, :n]
     for point in rough:
         E[point.rows, point.number] = point.force[point.used]
@@ -608,18 +609,18 @@ def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Co
     # g'' = H a + drift, and for what rests g'' + 2 r g' + r^2 g = 0 (Baumgarte). Whether a contact point pushes is
     # found from the same as how much: else one whose force has ended may go on resting.
     back = to_column(2 * RETURN_RATE * point.rate + RETURN_RATE**2 * point.gap for point in points)
-    drift = drift[:n] + ca.vertcat(where(resting > 0.5, back, 0.0), ca.SX(n - k, 1))
+    drift = drift[:n] + ca.vertcat(where(resting > 0.5, back, 0.0), SX(n - k, 1))
     held = ca.vertcat(resting > 0.5, *(ca.repmat(point.held, len(point.used), 1) for point in dry))
     own = (tuple(points), plain, E, tuple(rough), resting, settling)
     own_jams = dict(zip(names, ca.vertsplit(jams), strict=True))
-    rest_speed = to_column(point.rest_speed(motion.context.values, motion.context.size) for point in points)
+    rest_speed = to_column(point.rest_speed(motion.values, motion.context.size) for point in points)
     memory = merge((declared, after, noted, *(point.declared for point in rough)))
-    sizes = ca.SX([point.size(motion.context.size) for point in points])
+    sizes = SX([point.size(motion.context.size) for point in points])
     more = (own_jams, rest_speed, answer, sizes, motion.context.size.length)
     return Contacts(mobility, held, drift, *own, *more), memory
 
 
-def _remember(names: list[str], start: float) -> tuple[ca.SX, Contribution]:
+def _remember(names: list[str], start: float) -> tuple[SX, Contribution]:
     """Hidden memory, as a column and as what declares it."""
     declared = merge(declare_memory(MemoryInfo(name, "", start, hidden=True)) for name in names)
     return to_column(declared.symbols.values()), declared
@@ -627,7 +628,7 @@ def _remember(names: list[str], start: float) -> tuple[ca.SX, Contribution]:
 
 def _lay_rows(
     motion: Motion, points: list[RigidPoint], rough: list[RoughPoint], accelerate: Solve
-) -> tuple[Mobility, ca.SX]:
+) -> tuple[Mobility, SX]:
     """Mobility and drifts of the speeds along all normals, then along all tangents, those of dry friction first."""
     moving = [
         *(_move(motion, point) for point in points),
@@ -638,16 +639,16 @@ def _lay_rows(
     return build_mobility(accelerate, rows, lambda own: ca.vertcat(*map(mean_compliance, (own[:k], own[k:])))), drift
 
 
-def _move(motion: Motion, point: RigidPoint, used: Sequence[int] | None = None) -> tuple[ca.SX, ca.SX]:
+def _move(motion: Motion, point: RigidPoint, used: Sequence[int] | None = None) -> tuple[SX, SX]:
     """Speeds of a contact point by the joints' velocities, along its normal or the tangents named, and their drifts."""
     if not isinstance(point, ContactPoint):
         return ca.jacobian(point.rate, motion.v), ca.jtimes(point.rate, motion.q, motion.q_dot)
     directions = [point.normal] if used is None else [point.tangents[axis] for axis in used]
     rows = [ca.sparsify(direction.T @ point.gradient) for direction in directions]
-    return ca.vertcat(ca.SX(0, motion.v.numel()), *rows), find_drifts(motion, point, directions)
+    return ca.vertcat(SX(0, motion.v.numel()), *rows), find_drifts(motion, point, directions)
 
 
-def _trace_friction(motion: Motion, points: list[RigidPoint], resting: ca.SX) -> list[RoughPoint]:
+def _trace_friction(motion: Motion, points: list[RigidPoint], resting: SX) -> list[RoughPoint]:
     """All rough contact points, those of dry friction first; slips that no joint makes are left out."""
     rough = [(i, p) for i, p in enumerate(points) if isinstance(p, ContactPoint) and p.contact.friction is not None]
     context, speeds, traced, first = motion.context, motion.speed_scales, list[RoughPoint](), len(points)
@@ -656,10 +657,10 @@ def _trace_friction(motion: Motion, points: list[RigidPoint], resting: ca.SX) ->
         slips, gradients = to_column(point.slips), motion.value_somewhere(_move(motion, point, range(2))[0])
         used = [axis for axis in range(2) if np.linalg.norm(gradients[axis] * speeds) > IDLE * length]
         rows = slice(first, first + len(used))
-        mu = ca.SX(context.values[f"{point.contact.name}.friction.coefficient"])
+        mu = SX(context.values[f"{point.contact.name}.friction.coefficient"])
         names = [f"{point.name}.slides{axis + 1}" for axis in used] if point.contact.sticks else []
         direction, memory = _remember(names, 0.0)
-        rest_speed = point.rest_speed(context.values, context.size) if names else ca.SX(0)
+        rest_speed = point.rest_speed(context.values, context.size) if names else SX(0)
         one = RoughPoint(point, i, rows, used, slips[used], mu, direction, rest_speed, resting[i] > 0.5, length)
         force, law = _rub(context, one, resting[i])
         traced.append(replace(one, force=force, states=tuple(law.symbols.values()), declared=memory + law))
@@ -667,20 +668,20 @@ def _trace_friction(motion: Motion, points: list[RigidPoint], resting: ca.SX) ->
     return traced
 
 
-def _rub(context: Context, rough: RoughPoint, resting: ca.SX) -> tuple[ca.SX, Contribution]:
+def _rub(context: Context, rough: RoughPoint, resting: SX) -> tuple[SX, Contribution]:
     """Friction along both tangents for a normal force of 1 N, (2,)."""
     point = rough.contact_point
     first, second = rough.direction if rough.is_dry else point.slips
-    arguments = {"slip1": first, "slip2": second, "normal": ca.SX(1), "travel": point.travel}
+    arguments = {"slip1": first, "slip2": second, "normal": SX(1), "travel": point.travel}
     if point.contact.sticks:
-        arguments["direction"] = where(rough.slides, 1.0, 0.0) if rough.is_dry else ca.SX(0)
+        arguments["direction"] = where(rough.slides, 1.0, 0.0) if rough.is_dry else SX(0)
     rubbed, traced = trace_contact(context, point, arguments, "friction", ("force1", "force2"), resting > 0.5)
-    return ca.vertcat(rubbed["force1"], rubbed["force2"]) if rubbed else ca.SX.zeros(2), traced
+    return ca.vertcat(rubbed["force1"], rubbed["force2"]) if rubbed else SX.zeros(2), traced
 
 
 def _check_rest(motion: Motion, points: list[RigidPoint]) -> bool:
     """Report what rigid contacts do not go together with."""
-    scenario, flaws, path = motion.context.scenario, motion.context.flaws, points[0].path
+    scenario, flaws, path = motion.context.scenario, motion.flaws, points[0].path
     method = scenario.constraint_method.method
     before = len(flaws.found)
     if method in ("index3", "minimal"):
@@ -697,10 +698,10 @@ def _check_start(motion: Motion, points: list[RigidPoint]) -> None:
         # A start inside a surface, or on its way into one, has no impulse that belongs to it.
         size = point.size(motion.context.size)
         if gap < -SUNK * size:
-            motion.context.flaws.add(point.path, f"starts inside the surface, by {-gap:.3g} m", "change initial")
+            motion.flaws.add(point.path, f"starts inside the surface, by {-gap:.3g} m", "change initial")
         elif gap <= NEAR * size and rate < -RESTING * size:
             what = f"starts in touch and moves into the surface, with {-rate:.3g} m/s"
-            motion.context.flaws.add(point.path, what, "start a little above it")
+            motion.flaws.add(point.path, what, "start a little above it")
 
 
 # --------------------------------------------------------------------------------------------------
@@ -721,7 +722,7 @@ CONE_MARGIN = 1e-7
 
 
 def trace_contact_events(
-    motion: Motion, contacts: Contacts, forces: ca.SX, deciding: ca.SX, contributions: Contribution, bindings: Bindings
+    motion: Motion, contacts: Contacts, forces: SX, deciding: SX, contributions: Contribution, bindings: Bindings
 ) -> Contribution:
     """Forces of the rigid contacts as signals, their invariants, impacts and guards.
 
@@ -738,7 +739,7 @@ def trace_contact_events(
     return merge((*parts, *(_trace_dry(point, deciding, bindings) for point in contacts.dry)))
 
 
-def _define_forces(contacts: Contacts, forces: ca.SX, bindings: Bindings) -> Contribution:
+def _define_forces(contacts: Contacts, forces: SX, bindings: Bindings) -> Contribution:
     """Forces along the normals, with those of friction along the tangents."""
     pushed = {i: forces[i] * p.normal for i, p in enumerate(contacts.points) if isinstance(p, ContactPoint)}
     for point in contacts.rough:
@@ -756,11 +757,11 @@ def _define_forces(contacts: Contacts, forces: ca.SX, bindings: Bindings) -> Con
     return merge((*parts, define_stop_forces(stops, bindings)))
 
 
-def define_stop_forces(forces: list[tuple[EndStop, ca.SX]], bindings: Bindings) -> Contribution:
+def define_stop_forces(forces: list[tuple[EndStop, SX]], bindings: Bindings) -> Contribution:
     """What the stops of each joint put on it, as a signal."""
-    total: dict[Joint, ca.SX] = {}
+    total: dict[Joint, SX] = {}
     for stop, force in forces:
-        total[stop.joint] = total.get(stop.joint, ca.SX(0)) + ENDS[stop.end] * force
+        total[stop.joint] = total.get(stop.joint, SX(0)) + ENDS[stop.end] * force
     return merge(
         define_signal(stop_force(joint), EFFORT[joint.kind], force, bindings) for joint, force in total.items()
     )
@@ -776,14 +777,14 @@ def _trace_impact(motion: Motion, contacts: Contacts, bindings: Bindings) -> Con
     answer = Impulse(contacts.answer(impact.impulse), impact.change)
     # v+ = v + M^-1 P, and the work P^T (v + v+) / 2 goes into the books: the balance of energy holds across the impact.
     v, so_far = motion.v + impact.change, reference_to("energy.work")
-    update = {motion.v[k].name(): v[k] for k in range(v.numel())} | {SETTLING: ca.SX(1)}
+    update = {motion.v[k].name(): v[k] for k in range(v.numel())} | {SETTLING: SX(1)}
     update |= contacts.note_jams(contacts.sinks(impact.change))
     update["energy.work"] = so_far.expression + impact.work(motion.v) + answer.work(motion.v)
     action = {name: Deferred(value, {**bindings, **so_far.bindings}) for name, value in update.items()}
     return replace(problems, actions={IMPACT: action})
 
 
-def _guard_contacts(contacts: Contacts, lam: ca.SX, problems: tuple[str, ...], bindings: Bindings) -> Contribution:
+def _guard_contacts(contacts: Contacts, lam: SX, problems: tuple[str, ...], bindings: Bindings) -> Contribution:
     """A gap closes where it is shut and approaches, or is far beyond that; a force ends where it comes down to zero.
 
     Args:
@@ -813,7 +814,7 @@ def _guard_contacts(contacts: Contacts, lam: ca.SX, problems: tuple[str, ...], b
     return Contribution(guards=tuple(guards))
 
 
-def _trace_dry(point: RoughPoint, forces: ca.SX, bindings: Bindings) -> Contribution:
+def _trace_dry(point: RoughPoint, forces: SX, bindings: Bindings) -> Contribution:
     """Guards of slipping and stopping, negative while they have no meaning.
 
     Args:

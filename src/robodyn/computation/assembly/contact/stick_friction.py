@@ -9,6 +9,7 @@ from itertools import combinations
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import Array, frozen
 from robodyn.base.symbolic import absolute, logical_and, maximum, minimum, sign, to_column, where
@@ -114,33 +115,33 @@ class Sticking(Reaction):
     """
 
     elements: tuple[StickElement, ...]
-    position: ca.SX
-    speed: ca.SX
+    position: SX
+    speed: SX
     held_by: HeldBy
-    sizes: ca.SX
+    sizes: SX
 
-    def _of(self, name: str) -> ca.SX:
+    def _of(self, name: str) -> SX:
         """A quantity of all elements (k,)."""
         return to_column(getattr(element, name) for element in self.elements)
 
     @property
-    def returning(self) -> ca.SX:
+    def returning(self) -> SX:
         """What is held also returns, r the rate of it: G a + G_dot v = -2 r s_dot - r^2 (s - anchor)."""
         off = self.position - where(self.held, self._of("anchor"), self.position)
         return 2 * RETURN_RATE * self.speed + RETURN_RATE**2 * off
 
     @property
-    def sliding(self) -> ca.SX:
+    def sliding(self) -> SX:
         direction, idle = self._of("direction"), where(self.held, 0.0, self._of("frictionless"))
         return where(direction >= 1, self._of("forward"), where(direction <= -1, self._of("backward"), idle))
 
     @property
-    def resting(self) -> ca.SX:
+    def resting(self) -> SX:
         """What cannot hold anything slides, also where nothing moves it yet."""
         still = absolute(self.speed) <= self.sizes * where(self.held, HELD_SPEED, REST_SPEED)
         return logical_and(still, self._of("strength") > 0)
 
-    def pose(self, b: ca.SX, forces: ca.SX) -> list[Posed]:
+    def pose(self, b: SX, forces: SX) -> list[Posed]:
         """Limits and forces of sliding of those that rest: all hold at first, but the one furthest beyond its limit."""
         resting, strength = self.resting, self._of("strength")
         excess = to_column(-reserve_of(e, forces[i], certain=False) for i, e in enumerate(self.elements))
@@ -162,22 +163,22 @@ class Sticking(Reaction):
             )
         ]
 
-    def settle(self, modes: list[ca.SX]) -> Settled:
+    def settle(self, modes: list[SX]) -> Settled:
         """New directions, of what can hold nothing marked as such, and where each began to stick."""
-        update: dict[str, ca.SX] = {}
+        update: dict[str, SX] = {}
         for i, (element, mode) in enumerate(zip(self.elements, ca.vertsplit(modes[0]), strict=True)):
             newly = logical_and(mode == 0, element.direction != 0)
             update[element.direction.name()] = where(element.strength <= 0, OPEN, 1.0) * mode
             update[element.anchor.name()] = where(newly, self.position[i], element.anchor)
         return Settled(update, self.mobility, self.speed, self.resting)
 
-    def hold_joints(self, values: ca.SX, held: ca.SX) -> ca.SX:
+    def hold_joints(self, values: SX, held: SX) -> SX:
         """A joint rests exactly where some set of elements that holds it all sticks."""
         groups = [[reduce(logical_and, (held[i] for i in group)) for group in sets] for sets in self.held_by]
-        return to_column(where(reduce(maximum, sets, ca.SX(0)), 0.0, values[j]) for j, sets in enumerate(groups))
+        return to_column(where(reduce(maximum, sets, SX(0)), 0.0, values[j]) for j, sets in enumerate(groups))
 
 
-def reserve_of(element: StickElement, force: ca.SX, certain: bool) -> ca.SX:
+def reserve_of(element: StickElement, force: SX, certain: bool) -> SX:
     """How much more force would hold: what holds against sliding forth is negative, against sliding back positive.
 
     Args:
@@ -187,7 +188,7 @@ def reserve_of(element: StickElement, force: ca.SX, certain: bool) -> ca.SX:
     return minimum(forth + force, back - force)
 
 
-def _levels(element: StickElement, certain: bool = False) -> tuple[ca.SX, ca.SX]:
+def _levels(element: StickElement, certain: bool = False) -> tuple[SX, SX]:
     """Limits of holding forth and back; one of zero beside another gives way to more than rounding only."""
     least = LIMIT_MARGIN * element.strength
     shares = (1.0, 1.0) if certain else (1 - LIMIT_MARGIN, 0.5)
@@ -199,7 +200,7 @@ def build_sticking(
     motion: Motion,
     elements: tuple[StickElement, ...],
     units: Mapping[str, str],
-    a: ca.SX,
+    a: SX,
     solve: Solve,
     constrained: Constrained | None,
 ) -> tuple[Sticking | None, Contribution]:
@@ -219,7 +220,7 @@ def build_sticking(
     if constrained is not None and constrained.held.is_constant():
         always = motion.value_somewhere(constrained.H)
         # A constraint that is kept where nothing moves; one that says how to move is not.
-        still = [ca.substitute(e.h_dot, motion.v, ca.SX.zeros(motion.v.numel())) for e in constrained.equations]
+        still = [ca.substitute(e.h_dot, motion.v, SX.zeros(motion.v.numel())) for e in constrained.equations]
         resting = [k for k, rate in enumerate(still) if rate.is_zero()]
     # Rows that add no rank hold what others hold already, with all constraints or without those that may let go: their
     # share of the load is not determined.
@@ -228,14 +229,14 @@ def build_sticking(
         np.linalg.matrix_rank(np.vstack([rows, numeric])) < np.linalg.matrix_rank(rows) + len(numeric)
         for rows in (always, whole)
     )
-    rigid = bool(motion.context.scenario.machine.rigid_parts)
+    rigid = bool(motion.machine.rigid_parts)
     mobility = build_mobility(
         constrained.respond if constrained else solve,
         G,
-        lambda own: COMPLIANCE * _share(elements, G @ a + drift) * own if shared or rigid else ca.SX(*own.shape),
+        lambda own: COMPLIANCE * _share(elements, G @ a + drift) * own if shared or rigid else SX(*own.shape),
     )
     # At a dead centre S_ii goes to zero: the element lets go before it would need an unbounded force.
-    open_ = [None if constrained is None and G[i, :].is_constant() else ca.SX(row) for i, row in enumerate(numeric)]
+    open_ = [None if constrained is None and G[i, :].is_constant() else SX(row) for i, row in enumerate(numeric)]
     elements = tuple(
         e if row is None else _open(e, mobility.S[i, i] <= DEAD_CENTRE * ca.dot(row, solve(row)))
         for i, (e, row) in enumerate(zip(elements, open_, strict=True))
@@ -248,12 +249,12 @@ def build_sticking(
         what = f"some of the sticking friction ({names}) holds the same motion"
         warnings = (f"{what}: at rest, they share its load in proportion to their limits",)
     held = to_column(element.direction == 0 for element in elements)
-    sizes = ca.SX([motion.context.size.of(units[f"{element.on}.position"]) for element in elements])
+    sizes = SX([motion.context.size.of(units[f"{element.on}.position"]) for element in elements])
     sticking = Sticking(mobility, held, drift, elements, position, speed, held_by, sizes)
     return sticking, Contribution(warnings=warnings)
 
 
-def _share(elements: tuple[StickElement, ...], g: ca.SX) -> ca.SX:
+def _share(elements: tuple[StickElement, ...], g: SX) -> SX:
     """How much elements give way that hold the same motion: inversely to their limits, so that they share its load in
     that proportion and all of them slip at once.
 
@@ -265,7 +266,7 @@ def _share(elements: tuple[StickElement, ...], g: ca.SX) -> ca.SX:
     return total / maximum(limits, WEAKEST * total)
 
 
-def _open(element: StickElement, condition: ca.SX) -> StickElement:
+def _open(element: StickElement, condition: SX) -> StickElement:
     """An element that holds nothing under a condition."""
     forth, back = (where(condition, 0.0, limit) for limit in element.limits)
     return replace(element, limits=(forth, back))
@@ -280,7 +281,7 @@ SEEN_SPEED = 1e-4
 
 
 def trace_stick_events(
-    motion: Motion, sticking: Sticking, forces: ca.SX, deciding: ca.SX, contributions: Contribution, bindings: Bindings
+    motion: Motion, sticking: Sticking, forces: SX, deciding: SX, contributions: Contribution, bindings: Bindings
 ) -> Contribution:
     """Forces and drifts as signals, invariants, and guards of slipping and stopping.
 
@@ -303,7 +304,7 @@ def trace_stick_events(
     return merge(parts)
 
 
-def _trace_events(sticking: Sticking, i: int, force: ca.SX, units: tuple[str, str], bindings: Bindings) -> Contribution:
+def _trace_events(sticking: Sticking, i: int, force: SX, units: tuple[str, str], bindings: Bindings) -> Contribution:
     element, speed = sticking.elements[i], sticking.speed[i]
     size, stuck = sticking.sizes[i], element.direction == 0
     # What holds must not creep either; scaled as the force is, so that the course of the force is seen.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from robodyn.base import Array, Flaw, FlawList, ModelError, frozen, refuse
+from robodyn.base import Array, FlawList, frozen, refuse
 from robodyn.description.laws import LawInfo
 from robodyn.description.model import Block, Floats
 
@@ -221,7 +221,7 @@ def design_observer(plant: SampledPlant, poles: Sequence[complex]) -> Observer:
     try:
         placed = place_poles(plant.F.T, plant.C.T, np.exp(np.asarray(poles, complex) * plant.period))
     except ValueError as error:
-        raise ModelError([Flaw("poles", str(error), "give pairs, and not all the same")], "observer") from error
+        refuse("poles", str(error), "give pairs, and not all the same", source="observer")
     L = np.linalg.solve(plant.F, placed.gain_matrix.T)
     return Observer(plant, L, _error_multipliers(plant, L))
 
@@ -275,7 +275,7 @@ def _solve(A: Array, B: Array, Q: Array, R: Array, path: str, remedy: str) -> Ar
     try:
         return np.asarray(solve_discrete_are(A, B, Q, R))
     except (np.linalg.LinAlgError, ValueError) as error:
-        raise ModelError([Flaw(path, f"the Riccati equation has no solution: {error}", remedy)]) from error
+        refuse(path, f"the Riccati equation has no solution: {error}", remedy)
 
 
 # --------------------------------------------------------------------------------------------------

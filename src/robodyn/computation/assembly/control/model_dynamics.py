@@ -8,6 +8,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import Array, frozen
 from robodyn.base.symbolic import factor_linear, is_symbolic, to_column
@@ -92,12 +93,12 @@ Signals = Sequence[Any]
 class ModelInputs:
     """What a law sees of the machine: all joints, its axes, and the numbers of its model."""
 
-    time: ca.SX
-    q: ca.SX
-    v: ca.SX
+    time: SX
+    q: SX
+    v: SX
     position: tuple[Any, ...]
     velocity: tuple[Any, ...]
-    numbers: ca.SX
+    numbers: SX
 
 
 @frozen
@@ -112,25 +113,25 @@ class StateFinder:
     known: ModelInputs
     exact: bool
 
-    def call(self, name: str, q: ca.SX, v: ca.SX, target: ca.SX | None = None) -> ca.SX:
+    def call(self, name: str, q: SX, v: SX, target: SX | None = None) -> SX:
         """A function of the model in a state; a target of the task where it depends on that."""
         known, function = self.known, self.functions.named[name]
-        aim = ca.SX.zeros(function.size1_in(4)) if target is None else target
+        aim = SX.zeros(function.size1_in(4)) if target is None else target
         # Positions that a law wants may be numbers, and velocities at rest are.
         return call(function, [known.time, q, v, known.numbers, aim])[0]
 
-    def find(self, position: Signals, velocity: Signals) -> tuple[ca.SX, ca.SX]:
+    def find(self, position: Signals, velocity: Signals) -> tuple[SX, SX]:
         """q and v."""
         here = self.exact and same(position, self.known.position)
         if here and same(velocity, self.known.velocity):
             return self.known.q, self.known.v
-        q, v = ca.SX(self.known.q), ca.SX(self.known.v)
+        q, v = SX(self.known.q), SX(self.known.v)
         for axis, (place, rate) in self.functions.direct.items():
             q[place], v[rate] = position[axis], velocity[axis]
         q = self.known.q if here else self._close(q, v, position)
         return q, self._match(q, v, velocity)
 
-    def _close(self, q: ca.SX, v: ca.SX, position: Signals) -> ca.SX:
+    def _close(self, q: SX, v: SX, position: Signals) -> SX:
         """Newton's steps of the positions that are not given."""
         n = len(position)
         rows = [*self._indirect(n), *(n + row for row in self.functions.positional)]
@@ -138,20 +139,20 @@ class StateFinder:
             return q
         for _ in range(NEWTON_STEPS):
             missed = (self.call("positions", q, v) - _padded(position, self._rows("positions")))[rows]
-            step = ca.SX.zeros(self.functions.n_v)
+            step = SX.zeros(self.functions.n_v)
             slopes = self.call("position_slopes", q, v)[rows, self._free]
             step[self._free] = least_squares(slopes, missed, self.functions.spare)
             q = q - self.call("position_rates", q, v) @ step
         return q
 
-    def _match(self, q: ca.SX, v: ca.SX, velocity: Signals) -> ca.SX:
+    def _match(self, q: SX, v: SX, velocity: Signals) -> SX:
         """The velocities that are not given, from linear equations."""
         rows = [*self._indirect(len(velocity)), *range(len(velocity), self._rows("rates"))]
         if not rows or not self._free:
             return v
         missed = (self.call("rates", q, v) - _padded(velocity, self._rows("rates")))[rows]
         slopes = self.call("rate_slopes", q, v)[rows, self._free]
-        v = ca.SX(v)
+        v = SX(v)
         v[self._free] = v[self._free] - least_squares(slopes, missed, self.functions.spare)
         return v
 
@@ -169,13 +170,13 @@ class StateFinder:
         return [k for k in range(self.functions.n_v) if k not in direct_rates]
 
 
-def _padded(values: Signals, n: int) -> ca.SX:
-    return ca.vertcat(*values, ca.SX.zeros(n - len(values)))
+def _padded(values: Signals, n: int) -> SX:
+    return ca.vertcat(*values, SX.zeros(n - len(values)))
 
 
 def identify(value: Any) -> float:
     """Equal for equal numbers, and for the same symbol."""
-    return int(value.element_hash()) if isinstance(value, ca.SX) else float(value)
+    return int(value.element_hash()) if isinstance(value, SX) else float(value)
 
 
 def same(values: Signals, others: Signals) -> bool:
@@ -183,7 +184,7 @@ def same(values: Signals, others: Signals) -> bool:
     return all(identify(one) == identify(other) for one, other in zip(values, others, strict=True))
 
 
-def solve(A: ca.SX, b: ca.SX) -> ca.SX:
+def solve(A: SX, b: SX) -> SX:
     """x of A x = b, column by column."""
     A = ca.densify(A)
     rows = [[A[i, j] for j in range(A.shape[1])] for i in range(A.shape[0])]
@@ -191,12 +192,12 @@ def solve(A: ca.SX, b: ca.SX) -> ca.SX:
     return ca.horzcat(*(ca.vertcat(*factored(ca.vertsplit(column))) for column in ca.horzsplit(ca.densify(b))))
 
 
-def invert(A: ca.SX) -> ca.SX:
+def invert(A: SX) -> SX:
     """A^-1."""
-    return solve(A, ca.SX(np.eye(A.shape[0])))
+    return solve(A, SX(np.eye(A.shape[0])))
 
 
-def least_squares(A: ca.SX, r: ca.SX, spare: int) -> ca.SX:
+def least_squares(A: SX, r: SX, spare: int) -> SX:
     """x of A x = r: of least squares where rows follow from others, of the least norm where there are too few."""
     rows, columns = A.shape
     if rows == columns and not spare:
@@ -205,7 +206,7 @@ def least_squares(A: ca.SX, r: ca.SX, spare: int) -> ca.SX:
         return solve(A.T @ A, A.T @ r)
     # Rows that follow from others would make the equations singular; the next step takes back what this leaves.
     damping = SPARE * ca.trace(A @ A.T) / rows if spare else 0.0
-    return A.T @ solve(A @ A.T + damping * ca.SX.eye(rows), r)
+    return A.T @ solve(A @ A.T + damping * SX.eye(rows), r)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -230,10 +231,10 @@ class ModelAt:
     axes: tuple[str, ...]
     frictions: Friction
     rubs: bool
-    q: ca.SX
-    v: ca.SX
+    q: SX
+    v: SX
 
-    def __getitem__(self, name: str) -> ca.SX:
+    def __getitem__(self, name: str) -> SX:
         """One of the model's functions in this state."""
         return self.finder.call(name, self.q, self.v)
 
@@ -243,7 +244,7 @@ class ModelAt:
         return "mass_matrix" in self.finder.functions.named
 
     @cached_property
-    def inertia(self) -> ca.SX:
+    def inertia(self) -> SX:
         """L."""
         functions = self.finder.functions
         if functions.is_overactuated:
@@ -252,32 +253,32 @@ class ModelAt:
         return self["mass_matrix"] if self.is_open else invert(self["mobility"])
 
     @cached_property
-    def bias(self) -> ca.SX:
+    def bias(self) -> SX:
         """b: forces under which the axes do not accelerate."""
         if not self.is_open:
             return -self.inertia @ self.drift
         return self["bias"] - self.friction if self.rubs else self["bias"]
 
     @cached_property
-    def friction(self) -> ca.SX:
+    def friction(self) -> SX:
         """What friction is on the axes; elsewhere, forces on the axes that accelerate these as much."""
         on_axes = to_column(self.force(axis) for axis in self.axes)
         others = [on for on in self.frictions if on not in self.axes]
         return on_axes + self.inertia @ self._rubbed(others) if others else on_axes
 
     @property
-    def drift(self) -> ca.SX:
+    def drift(self) -> SX:
         """d, with friction where that belongs to the motion."""
         return self["drift"] + self._rubbed(self.frictions) if self.rubs else self["drift"]
 
-    def _rubbed(self, places: Collection[str]) -> ca.SX:
+    def _rubbed(self, places: Collection[str]) -> SX:
         """Accelerations by friction on some places."""
-        return sum((self[f"response to {on}"] * self.force(on) for on in places), ca.SX(0))
+        return sum((self[f"response to {on}"] * self.force(on) for on in places), SX(0))
 
-    def force(self, on: str) -> ca.SX:
+    def force(self, on: str) -> SX:
         """The force of friction on a joint or coordinate."""
         motion = ca.vertsplit(self[f"motion of {on}"])
-        return FRICTION_FACTOR * sum((law(*motion) for law in self.frictions.get(on, ())), ca.SX(0))
+        return FRICTION_FACTOR * sum((law(*motion) for law in self.frictions.get(on, ())), SX(0))
 
 
 @frozen(eq=False)
@@ -285,43 +286,43 @@ class TaskAt:
     """The task of a model in a state, with a target, or as where that is met."""
 
     at: ModelAt
-    target: ca.SX | None
+    target: SX | None
 
-    def __getitem__(self, name: str) -> ca.SX:
+    def __getitem__(self, name: str) -> SX:
         aim = self.at["here"] if self.target is None else self.target
         return self.at.finder.call(name, self.at.q, self.at.v, aim)
 
     @cached_property
-    def reach(self) -> ca.SX:
+    def reach(self) -> SX:
         """B_y: accelerations of the task by forces on the axes."""
         return self["task_mobility"]
 
     @cached_property
-    def jacobian(self) -> ca.SX:
+    def jacobian(self) -> SX:
         """J."""
         return self.reach @ self.at.inertia
 
     @cached_property
-    def mobility(self) -> ca.SX:
+    def mobility(self) -> SX:
         """J B J^T = J B_y^T; or B_y B_y^T."""
         return self.gain @ self.reach.T
 
     @cached_property
-    def gain(self) -> ca.SX:
+    def gain(self) -> SX:
         """J: or, of more axes than motions, B_y itself, so that forces are as small as they can be."""
         return self.reach if self.at.finder.functions.is_overactuated else self.jacobian
 
     @cached_property
-    def bias(self) -> ca.SX:
+    def bias(self) -> SX:
         """Forces to which those of the task are added."""
         functions = self.at.finder.functions
-        return ca.SX.zeros(self.reach.shape[1]) if functions.is_overactuated else self.at.bias
+        return SX.zeros(self.reach.shape[1]) if functions.is_overactuated else self.at.bias
 
     @cached_property
-    def drift(self) -> ca.SX:
+    def drift(self) -> SX:
         """Accelerations of the task without forces on the axes."""
         rubbed = self.at.frictions if self.at.rubs else ()
-        return self["task_drift"] + sum((self[f"task response to {on}"] * self.at.force(on) for on in rubbed), ca.SX(0))
+        return self["task_drift"] + sum((self[f"task response to {on}"] * self.at.force(on) for on in rubbed), SX(0))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -387,7 +388,7 @@ class ModelDynamics:
         orientation: Sequence[Any] = (),
         angular_velocity: Sequence[Any] = (),
         angular_acceleration: Sequence[Any] = (),
-    ) -> ca.SX:
+    ) -> SX:
         """What is wanted of the task, for the functions below; rates that are not given are 0.
 
         Args:
@@ -398,15 +399,15 @@ class ModelDynamics:
         moving, turning = (position, velocity, acceleration), (orientation, angular_velocity, angular_acceleration)
         return to_column(list_target(self.rows, moving, turning))
 
-    def task_error(self, position: Sequence[Any], target: ca.SX) -> tuple[Any, ...]:
+    def task_error(self, position: Sequence[Any], target: SX) -> tuple[Any, ...]:
         """e: wanted minus present positions, and rotation vectors from present to wanted orientations."""
         return _split(-self._task(self._resting(position), target)["deviation"])
 
-    def task_error_rate(self, position: Sequence[Any], velocity: Sequence[Any], target: ca.SX) -> tuple[Any, ...]:
+    def task_error_rate(self, position: Sequence[Any], velocity: Sequence[Any], target: SX) -> tuple[Any, ...]:
         """e'."""
         return _split(-self._task(self._moving(position, velocity), target)["deviation_rate"])
 
-    def jacobian(self, position: Sequence[Any], target: ca.SX | None = None) -> tuple[tuple[Any, ...], ...]:
+    def jacobian(self, position: Sequence[Any], target: SX | None = None) -> tuple[tuple[Any, ...], ...]:
         """J of the task by the axes, row by row: -e' = J s' where these determine it and the target is at rest.
 
         Where the axes do not determine the task: as forces on them move it.
@@ -414,7 +415,7 @@ class ModelDynamics:
         return _split_rows(self._task(self._resting(position), target).jacobian)
 
     def task_dynamics(
-        self, position: Sequence[Any], velocity: Sequence[Any], acceleration: Sequence[Any], target: ca.SX
+        self, position: Sequence[Any], velocity: Sequence[Any], acceleration: Sequence[Any], target: SX
     ) -> tuple[Any, ...]:
         """Forces on the axes under which the task's error accelerates so, e'' (Khatib 1987).
 
@@ -426,13 +427,11 @@ class ModelDynamics:
         left = task.drift + task.reach @ task.bias
         return _split(task.bias - task.gain.T @ solve(task.mobility, left + ca.vertcat(*acceleration)))
 
-    def task_push(self, position: Sequence[Any], force: Sequence[Any], target: ca.SX | None = None) -> tuple[Any, ...]:
+    def task_push(self, position: Sequence[Any], force: Sequence[Any], target: SX | None = None) -> tuple[Any, ...]:
         """Forces on the axes that do what a force on the task does: `J^T F`."""
         return _split(self._task(self._resting(position), target).jacobian.T @ ca.vertcat(*force))
 
-    def null_space(
-        self, position: Sequence[Any], forces: Sequence[Any], target: ca.SX | None = None
-    ) -> tuple[Any, ...]:
+    def null_space(self, position: Sequence[Any], forces: Sequence[Any], target: SX | None = None) -> tuple[Any, ...]:
         """The part of forces on the axes that does not accelerate the task: `f - J^T (J B J^T)^-1 B_y f`."""
         task, f = self._task(self._resting(position), target), ca.vertcat(*forces)
         return _split(f - task.gain.T @ solve(task.mobility, task.reach @ f))
@@ -459,25 +458,25 @@ class ModelDynamics:
         moving = self._moving(position, self._finder.known.velocity)
         key = tuple(identify(value) for value in position)
         if key not in self._known:
-            self._known[key] = self._at(moving.q, ca.SX.zeros(moving.v.numel()))
+            self._known[key] = self._at(moving.q, SX.zeros(moving.v.numel()))
         return self._known[key]
 
-    def _task(self, at: ModelAt, target: ca.SX | None) -> TaskAt:
+    def _task(self, at: ModelAt, target: SX | None) -> TaskAt:
         key = (id(at), None if target is None else tuple(identify(entry) for entry in ca.vertsplit(target)))
         if key not in self._tasks:
             self._tasks[key] = TaskAt(at, target)
         return self._tasks[key]
 
-    def _at(self, q: ca.SX, v: ca.SX) -> ModelAt:
+    def _at(self, q: SX, v: SX) -> ModelAt:
         return ModelAt(self._finder, self.axes, self._frictions, self._rubs, q, v)
 
 
-def _split(column: ca.SX) -> tuple[Any, ...]:
+def _split(column: SX) -> tuple[Any, ...]:
     """Entries of a column, numbers where they are constant."""
     return tuple(float(entry) if entry.is_constant() else entry for entry in ca.vertsplit(ca.densify(column)))
 
 
-def _split_rows(matrix: ca.SX) -> tuple[tuple[Any, ...], ...]:
+def _split_rows(matrix: SX) -> tuple[tuple[Any, ...], ...]:
     return tuple(_split(row.T) for row in ca.vertsplit(matrix))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from robodyn.base import Array, FlawList, ModelError, frozen, nearest
 from robodyn.base.spatial import (
@@ -139,8 +140,7 @@ def bare_machine(
 
 def with_held(machine: Machine, places: Mapping[str, Any]) -> Machine:
     """A machine whose points are held at places: at the level of accelerations, wherever they are by then."""
-    mechanism = machine.mechanism
-    assert mechanism is not None
+    mechanism = machine.any_mechanism
     grounds = [Point(f"{HELD}.{name}.place", GROUND, tuple(place)) for name, place in places.items()]
     joints = [LoopJoint(f"{HELD}.{name}", name, f"{HELD}.{name}.place") for name in places]
     stood = mechanism.replaced(points=(*mechanism.points, *grounds))
@@ -178,11 +178,11 @@ class ModelTask:
     """
 
     rows: TaskRows
-    deviation: ca.SX
-    reference: ca.SX
-    reference_rate: ca.SX
-    target: ca.SX
-    here: ca.SX
+    deviation: SX
+    reference: SX
+    reference_rate: SX
+    target: SX
+    here: SX
 
 
 def express_task(system: System, rows: TaskRows) -> ModelTask:
@@ -190,9 +190,9 @@ def express_task(system: System, rows: TaskRows) -> ModelTask:
     outputs = system.signal_expressions
     present = {name: _orientation(system, name) for name in rows.oriented}
     n, k = len(rows.positions), len(rows.oriented)
-    p, v, a = (ca.SX.sym(name, n) for name in ("target", "target_velocity", "target_acceleration"))
+    p, v, a = (SX.sym(name, n) for name in ("target", "target_velocity", "target_acceleration"))
     orientations, omega, alpha = (
-        ca.SX.sym(name, size, k)
+        SX.sym(name, size, k)
         for name, size in (("orientation", 4), ("angular_velocity", 3), ("angular_acceleration", 3))
     )
     wanted: dict[str, Any] = {name: ca.vertsplit(orientations[:, j]) for j, name in enumerate(rows.oriented)}
@@ -200,21 +200,20 @@ def express_task(system: System, rows: TaskRows) -> ModelTask:
     left = {name: outputs[name] - p[j] for j, name in enumerate(rows.positions)}
     reference = ca.vertcat(p, v, ca.vec(orientations), ca.vec(omega))
     positions = [outputs[name] for name in rows.positions]
-    quaternions = [ca.SX(part) for name in rows.oriented for part in present[name]]
+    quaternions = [SX(part) for name in rows.oriented for part in present[name]]
     return ModelTask(
         rows,
         to_column(_deviations(rows, left, present, wanted)),
         reference,
         ca.vertcat(v, a, *turning, ca.vec(alpha)),
         ca.vertcat(reference, a, ca.vec(alpha)),
-        ca.vertcat(*positions, ca.SX.zeros(n), *quaternions, ca.SX.zeros(6 * k + n)),
+        ca.vertcat(*positions, SX.zeros(n), *quaternions, SX.zeros(6 * k + n)),
     )
 
 
 def _orientation(system: System, point: str) -> Quaternion:
     """The orientation of the body of a point, world from body."""
-    mechanism, mechanics = system.scenario.machine.mechanism, system.motion.mechanics
-    assert mechanism is not None
+    mechanism, mechanics = system.machine.any_mechanism, system.motion.mechanics
     assert mechanics is not None
     described = next(one for one in mechanism.points if one.name == point)
     place = mechanics.locate(described, mechanism, np.array(described.origin))
@@ -222,22 +221,22 @@ def _orientation(system: System, point: str) -> Quaternion:
     return fixed if place.link < 0 else multiply(link_quaternions(mechanics.tree, q)[place.link], fixed)
 
 
-def _quaternion_rate(q: Quaternion, omega: ca.SX) -> ca.SX:
+def _quaternion_rate(q: Quaternion, omega: SX) -> SX:
     """q' = q (0, omega / 2), omega in the axes of the rotated frame."""
     return to_column(multiply(q, (0.0, omega[0] / 2, omega[1] / 2, omega[2] / 2)))
 
 
 def _deviations(
     rows: TaskRows,
-    left: Mapping[str, ca.SX],
+    left: Mapping[str, SX],
     present: Mapping[str, Quaternion],
     wanted: Mapping[str, Quaternion],
-) -> Sequence[ca.SX]:
+) -> Sequence[SX]:
     turned = {name: _turned(rows, name, present[name], wanted[name]) for name in rows.rotating}
     return [turned[row.point][row.axis] if row.rotates else _moved(rows, row, left, wanted) for row in rows.all]
 
 
-def _moved(rows: TaskRows, row: TaskRow, left: Mapping[str, ca.SX], wanted: Mapping[str, Quaternion]) -> ca.SX:
+def _moved(rows: TaskRows, row: TaskRow, left: Mapping[str, SX], wanted: Mapping[str, Quaternion]) -> SX:
     """How far a position is from where it is wanted."""
     if not row.point or rows.frame == "world":
         return left[row.name]
@@ -245,7 +244,7 @@ def _moved(rows: TaskRows, row: TaskRow, left: Mapping[str, ca.SX], wanted: Mapp
     return from_quaternion(*wanted[row.point])[:, row.axis].T @ away
 
 
-def _turned(rows: TaskRows, point: str, present: Quaternion, wanted: Quaternion) -> dict[int, ca.SX]:
+def _turned(rows: TaskRows, point: str, present: Quaternion, wanted: Quaternion) -> dict[int, SX]:
     """How far a point's body is rotated about each of the axes that a task names."""
     axes = [row.axis for row in rows.all if row.rotates and row.point == point]
     world = rows.frame == "world"
@@ -255,7 +254,7 @@ def _turned(rows: TaskRows, point: str, present: Quaternion, wanted: Quaternion)
         d = _swing(d, free, left=world)
     elif len(axes) == 1:
         d = (d[0], *(part if k == axes[0] else 0.0 for k, part in enumerate(d[1:])))
-    vector = rotation_vector(*(ca.SX(part) for part in d))
+    vector = rotation_vector(*(SX(part) for part in d))
     return {axis: vector[axis] for axis in axes}
 
 
@@ -284,7 +283,7 @@ def trace_functions(system: System, axes: Sequence[str], task: ModelTask) -> Mod
     # Without unknown forces, all constraints on; what blocks remember, or energies sum up, has no part in it.
     memory = to_column(info.start for info in system.memory)
     others = ca.vertcat(x[n:], system.symbols.m, forces)
-    values = ca.vertcat(ca.SX.zeros(x[n:].numel()), memory, ca.SX.zeros(forces.numel()))
+    values = ca.vertcat(SX.zeros(x[n:].numel()), memory, SX.zeros(forces.numel()))
     plain = substitute(list(columns.values()), others, values)
     inputs = [system.symbols.t, system.q, system.v, numbers, task.target]
     h = system.expressions.constraints[: len(system.motion.constraint_forces)]
@@ -298,7 +297,7 @@ def trace_functions(system: System, axes: Sequence[str], task: ModelTask) -> Mod
     )
 
 
-def columns_of(system: System, axes: Sequence[str], task: ModelTask) -> dict[str, ca.SX]:
+def columns_of(system: System, axes: Sequence[str], task: ModelTask) -> dict[str, SX]:
     """What the functions compute, with the unknown forces as symbols."""
     q, v, rhs = system.q, system.v, system.expressions.rhs
     q_dot, motion = rhs[: system.n_q], rhs[: system.n_q + system.n_v]
@@ -341,7 +340,7 @@ def columns_of(system: System, axes: Sequence[str], task: ModelTask) -> dict[str
     return columns | _open_tree(system, axes)
 
 
-def _open_tree(system: System, axes: Sequence[str]) -> dict[str, ca.SX]:
+def _open_tree(system: System, axes: Sequence[str]) -> dict[str, SX]:
     """The dynamics of a tree whose joints all have motors, M and c themselves, by composite bodies and Newton-Euler."""
     places = [place for _, place in _direct_axes(system, axes).values()]
     if system.motion.constraint_forces or len(places) < system.n_v:
@@ -415,9 +414,9 @@ def _law(block: Block, parameters: Mapping[str, Any]) -> Law:
 
 def _steady(results: Callable[[Mapping[str, Any]], dict[str, Any]], arguments: Mapping[str, Any], state: str) -> Any:
     """A state that does not change, by one Newton step from 0: exact for rates that are linear in it."""
-    symbol = ca.SX.sym(state)
-    rate = ca.SX(results({**arguments, state: symbol})[f"{state}_dot"])
-    slope, begun = ca.substitute([ca.jacobian(rate, symbol), rate], [symbol], [ca.SX(0)])
+    symbol = SX.sym(state)
+    rate = SX(results({**arguments, state: symbol})[f"{state}_dot"])
+    slope, begun = ca.substitute([ca.jacobian(rate, symbol), rate], [symbol], [SX(0)])
     return where(slope != 0, -begun / where(slope != 0, slope, 1.0), 0.0)
 
 
@@ -444,16 +443,14 @@ def machine_size(system: System) -> float:
     """Diagonal of the box around all joints and points at the start [m]."""
     assert system.motion.mechanics is not None
     poses = link_poses(system.motion.mechanics.tree, ca.vertsplit(system.q))
-    joints = system.evaluate(to_column(ca.SX(pose.p) for pose in poses)).reshape(-1, 3)
+    joints = system.evaluate(to_column(SX(pose.p) for pose in poses)).reshape(-1, 3)
     places = np.vstack([joints, *point_places(system).values()])
     return float(np.linalg.norm(np.ptp(places, axis=0))) or 1.0
 
 
 def point_places(system: System) -> dict[str, Array]:
     """Where all points are at the start [m]."""
-    mechanism = system.scenario.machine.mechanism
-    assert mechanism is not None
-    outputs, names = system.signal_expressions, [point.name for point in mechanism.points]
+    outputs, names = system.signal_expressions, [point.name for point in system.machine.any_mechanism.points]
     column = to_column(outputs[f"{name}.position.{axis}"] for name in names for axis in XYZ)
     return dict(zip(names, system.evaluate(column).reshape(-1, 3), strict=True))
 
@@ -485,8 +482,7 @@ def check_numbers(names: Collection[str], described: ControlModel, flaws: FlawLi
 def check_task(system: System, described: ControlModel, flaws: FlawList) -> bool:
     """A task is made of positions that move, and of rotations of points."""
     positions = [info.name for info in system.signals if info.rate and ".velocity" in info.rate]
-    mechanism = system.scenario.machine.mechanism
-    points = [point.name for point in mechanism.points] if mechanism else []
+    points = [point.name for point in system.machine.any_mechanism.points]
     for row in described.rows.all:
         if row.point and row.point not in points and (row.rotates or described.frame != "world"):
             flaws.add("model.task", f"'{row.name}': there is no point '{row.point}'", nearest(row.point, points))
@@ -594,13 +590,13 @@ class MachineSeen:
     """What a law can see of the machine: symbols of the states of all joints, and what is measured of its axes."""
 
     context: Context
-    joints: Mapping[str, ca.SX]
+    joints: Mapping[str, SX]
     axes: tuple[str, ...]
     measured: Mapping[str, tuple[Any, ...]]
 
 
 def bind_model(
-    context: Context, block: Block, joints: Mapping[str, ca.SX]
+    context: Context, block: Block, joints: Mapping[str, SX]
 ) -> tuple[dict[str, Any], Bindings, Contribution]:
     """A law's model, None where it cannot be made, and motions of its axes that nothing else gives; what it adds.
 
@@ -610,7 +606,7 @@ def bind_model(
     arguments: dict[str, Any] = {}
     bindings: Bindings = {}
     flaws, path = FlawList(), f"blocks.{block.name}"
-    axes = block.axes or all_joints(context.scenario.machine, flaws)
+    axes = block.axes or all_joints(context.machine, flaws)
     measured = {
         name: tuple(placeholder(f"{path}.{name}.{axis}", f"{axis}.{name}", bindings) for axis in axes)
         for name in ("position", "velocity")
@@ -626,7 +622,7 @@ def bind_model(
 
 
 def _build(machine_seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynamics | None, Contribution]:
-    described, machine, axes = block.model or ControlModel(), machine_seen.context.scenario.machine, machine_seen.axes
+    described, machine, axes = block.model or ControlModel(), machine_seen.context.machine, machine_seen.axes
     frictions = [part for part in machine.all_blocks if part.info.disturbance and part.on]
     numbers = own_numbers(machine, described, flaws)
     places = (*axes, *(str(part.on) for part in frictions))
@@ -638,7 +634,7 @@ def _build(machine_seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[Mo
     system = None if bare is None else _assemble(machine_seen.context.scenario, bare, flaws)
     if system is not None and described.held:
         stands = {name: point_places(system)[name] for name in described.held}
-        system = _assemble(machine_seen.context.scenario, with_held(system.scenario.machine, stands), flaws)
+        system = _assemble(machine_seen.context.scenario, with_held(system.machine, stands), flaws)
     if system is None or not check_task(system, described, flaws):
         return None, Contribution()
     # Its dynamics and the task as functions of state; where the task is singular is said before the run.
@@ -662,8 +658,7 @@ def _assemble(scenario: Scenario, bare: Machine, flaws: FlawList) -> System | No
     """The model as a system of its own."""
     from robodyn.computation.assembly.assembler import assemble
 
-    assert bare.mechanism is not None
-    states = [name for freedom in bare.mechanism.freedoms for name in freedom.states]
+    states = [name for freedom in bare.any_mechanism.freedoms for name in freedom.states]
     start = {name: value for name, value in scenario.start_values.items() if name in states}
     method = ConstraintMethod("projection") if bare.all_constraints else ConstraintMethod()
     try:

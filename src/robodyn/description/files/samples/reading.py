@@ -133,23 +133,23 @@ def _read_format(table: TomlTable) -> TextFormat:
 def _choose(table: TomlTable, key: str, words: tuple[str, ...]) -> Any:
     value = table.text(key, None)
     if value is not None and value not in words:
-        table.flaws.add(table.at(key), f"must be {' or '.join(map(repr, words))}, is {value!r}")
+        table.note(key, f"must be {' or '.join(map(repr, words))}, is {value!r}")
     return value
 
 
 def _read_time(table: TomlTable) -> TimeMapping:
     column, rate = _column(table, None), table.number("rate", "Hz", None)
     if column is not None and rate is not None:
-        table.flaws.add(table.at("rate"), "only applies to rows without times", "remove it or the column")
+        table.note("rate", "only applies to rows without times", "remove it or the column")
     if rate is not None and not rate > 0:
-        table.flaws.add(table.at("rate"), f"must be positive, is {rate:g}")
+        table.note("rate", f"must be positive, is {rate:g}")
     unit = table.text("unit", None)
     unit_there = known_unit(unit or "s")
     if unit_there is None or not unit_there.measures_like(parse_unit("s")):
-        table.flaws.add(table.at("unit"), f"must be a unit of time, is {unit!r}", "s, ms, us or ns")
+        table.note("unit", f"must be a unit of time, is {unit!r}", "s, ms, us or ns")
     begin, end = table.number("begin", "s", None), table.number("end", "s", None)
     if begin is not None and end is not None and not begin < end:
-        table.flaws.add(table.at("end"), f"must be after begin, {begin:g} s, is {end:g} s")
+        table.note("end", f"must be after begin, {begin:g} s, is {end:g} s")
     mapping = TimeMapping(column, unit, rate, table.flag("from_first"), table.flag("even"), begin, end)
     table.finish()
     return mapping
@@ -166,15 +166,15 @@ def _column(table: TomlTable, default: Any) -> Any:
 def _read_signal(name: str, table: TomlTable) -> SignalMapping:
     unit = table.text("unit", None)
     if unit is not None and known_unit(unit) is None:
-        table.flaws.add(table.at("unit"), f"is not a unit: {unit!r}")
+        table.note("unit", f"is not a unit: {unit!r}")
         unit = None
     own = parse_unit(unit).name if unit else ""
     factor, factor_unit = _read_factor(table)
     sign, gear = table.number("sign", "1", 1.0), table.number("gear", "1", 1.0)
     if sign not in (1.0, -1.0, None):
-        table.flaws.add(table.at("sign"), f"must be 1 or -1, is {sign:g}", "`factor` takes other numbers")
+        table.note("sign", f"must be 1 or -1, is {sign:g}", "`factor` takes other numbers")
     if gear is not None and not gear > 0:
-        table.flaws.add(table.at("gear"), f"must be positive, is {gear:g}", "`sign` reverses it")
+        table.note("gear", f"must be positive, is {gear:g}", "`sign` reverses it")
     mapping = SignalMapping(
         name, _column(table, name), unit, sign, _number(table, "offset", unit, own, 0.0),
         table.number("delay", "s", 0.0), gear, factor, factor_unit, _number(table, "limit", unit, own, None),
@@ -182,7 +182,7 @@ def _read_signal(name: str, table: TomlTable) -> SignalMapping:
         _read_columns(table), _number(table, "wrap", unit, own, 0.0),
     )  # fmt: skip
     if mapping.columns and "column" in table.data:
-        table.flaws.add(table.at("columns"), "is a sum that replaces `column`", "leave one of them out")
+        table.note("columns", "is a sum that replaces `column`", "leave one of them out")
     table.finish()
     return mapping
 
@@ -194,7 +194,7 @@ def _read_columns(table: TomlTable) -> Mapping[str, float]:
         isinstance(value, (int, float)) and not isinstance(value, bool) for value in given.values()
     )
     if not numbers:
-        table.flaws.add(table.at("columns"), f"must give each column a factor, is {given!r}", "{ m5 = 1.0, m6 = -0.5 }")
+        table.note("columns", f"must give each column a factor, is {given!r}", "{ m5 = 1.0, m6 = -0.5 }")
         return {}
     return {str(name): float(value) for name, value in given.items()}
 
@@ -215,7 +215,7 @@ def _read_factor(table: TomlTable) -> tuple[float, str]:
         unit = split_quantity(value)[1]
         return table.quantity(table.at("factor"), value, "") or 1.0, parse_unit(unit).name
     except UnitError as error:
-        table.flaws.add(table.at("factor"), str(error))
+        table.note("factor", str(error))
         return 1.0, ""
 
 
@@ -488,13 +488,13 @@ def read_columns(path: Path, mapping: DataMapping) -> list[FileColumns]:
     except ImportError as error:
         what = f"{suffix or 'ROS'} files need {error.name}"
         remedy = f"pip install 'robodyn[{EXTRAS.get(error.name or '', 'logs')}]', or write it as CSV"
-        raise ModelError([Flaw("", what, remedy)], str(path)) from error
+        refuse("", what, remedy, source=str(path))
     except ModelError:
         raise
     except OSError as error:
-        raise ModelError([Flaw("", f"cannot be read: {error.strerror or error}")], str(path)) from error
+        refuse("", f"cannot be read: {error.strerror or error}", source=str(path))
     except (*DAMAGE, Unreadable, MemoryError) as error:
-        raise ModelError([Flaw("", f"cannot be read: {str(error)[:200]}")], str(path)) from error
+        refuse("", f"cannot be read: {str(error)[:200]}", source=str(path))
     except Exception as error:
         # Libraries of formats raise classes of their own on damaged files.
         what = f"cannot be read: {type(error).__name__}: {str(error)[:200]}"

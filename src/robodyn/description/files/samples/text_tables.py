@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.base import Array, Flaw, FlawList, ModelError, frozen, known_unit, refuse, split_heading
+from robodyn.base import Array, FlawList, frozen, known_unit, refuse, split_heading
 from robodyn.base.untrusted import MEGABYTE, read_bytes
 
 # --------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def split_line(path: Path, number: int, text: str, separator: str) -> list[str]:
     try:
         return next(csv.reader([text], delimiter=separator))
     except csv.Error as error:
-        raise ModelError([Flaw(f"line {number}", f"cannot be read: {error}")], str(path)) from error
+        refuse(f"line {number}", f"cannot be read: {error}", source=str(path))
 
 
 def find_layout(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from robodyn.base import Flaw, ModelError, parse_toml, refuse_word
+from robodyn.base import Flaw, ModelError, parse_toml, refuse, refuse_word
 
 KINDS = ("arm", "cart", "drive")
 
@@ -23,10 +23,10 @@ def write_starter(path: Path, kind: str) -> Path:
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
-    except FileExistsError as error:
-        raise ModelError([Flaw("", "already exists", "choose another name")], str(path)) from error
+    except FileExistsError:
+        refuse("", "already exists", "choose another name", source=str(path))
     except OSError as error:
-        raise ModelError([Flaw("", f"cannot be written: {error.strerror}")], str(path)) from error
+        refuse("", f"cannot be written: {error.strerror}", source=str(path))
     return path
 
 
