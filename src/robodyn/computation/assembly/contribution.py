@@ -19,8 +19,7 @@ import casadi as ca
 from casadi import SX
 
 from robodyn.base import FlawList, frozen
-from robodyn.description.model import Block, Machine, Scenario
-from robodyn.description.model.fields import EMPTY
+from robodyn.description.model import EMPTY, Block, Machine, Scenario
 
 from .declarations import (
     BreakRule,

@@ -11,9 +11,8 @@ import casadi as ca
 from robodyn.base import nearest
 from robodyn.base.symbolic import absolute, sign, where
 from robodyn.description.laws import arguments_of
-from robodyn.description.model import Block, Event
+from robodyn.description.model import EMPTY, Block, Event
 from robodyn.description.model.event import DIRECTIONS
-from robodyn.description.model.fields import EMPTY
 
 from .blocks import spread_arguments
 from .contribution import Context, Contribution, Deferred, merge, reference_to, watch

@@ -16,9 +16,8 @@ from casadi import SX
 from robodyn.base import frozen
 from robodyn.base.symbolic import to_column
 from robodyn.computation.dynamics import geometric_jacobian, point_drift
-from robodyn.description.model import Interface
+from robodyn.description.model import XYZ, Interface
 from robodyn.description.model.interface import ROTATION
-from robodyn.description.model.numbers import XYZ
 
 from .contribution import (
     Contribution,

@@ -30,10 +30,8 @@ from robodyn.computation.dynamics import (
     potential_energy,
 )
 from robodyn.computation.dynamics.forward import COMPOSITE_DEPTH
-from robodyn.description.model import LinearCombination, Load, PrescribedMotion
-from robodyn.description.model.fields import EMPTY
+from robodyn.description.model import EMPTY, XYZ, LinearCombination, Load, PrescribedMotion
 from robodyn.description.model.machine import BODY
-from robodyn.description.model.numbers import XYZ
 
 from .constraints.solution import (
     Constrained,

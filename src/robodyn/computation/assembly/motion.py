@@ -27,6 +27,8 @@ from robodyn.computation.dynamics import (
 )
 from robodyn.computation.dynamics.newton_euler import LinkMotion
 from robodyn.description.model import (
+    EMPTY,
+    XYZ,
     Distance,
     FlexibleBody,
     Freedom,
@@ -38,9 +40,7 @@ from robodyn.description.model import (
     PointCoordinate,
     TriangleLength,
 )
-from robodyn.description.model.fields import EMPTY
 from robodyn.description.model.joint import BOUNDED, EFFORT, Joint, excess
-from robodyn.description.model.numbers import XYZ
 
 from .contribution import (
     Context,

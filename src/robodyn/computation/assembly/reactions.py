@@ -14,10 +14,9 @@ from robodyn.base import Array, fits
 from robodyn.base.spatial import Pose, multiply, quaternion_from_matrix
 from robodyn.base.symbolic import to_column
 from robodyn.computation.dynamics import joint_wrenches, link_poses
-from robodyn.description.model import FunctionCoordinate, Rod, TriangleLength, Wheel
+from robodyn.description.model import XYZ, FunctionCoordinate, Rod, TriangleLength, Wheel
 from robodyn.description.model.interface import ROTATION
 from robodyn.description.model.joint import QUATERNION
-from robodyn.description.model.numbers import XYZ
 
 from .constraints.redundancy import NOTE
 from .constraints.solution import express_equations

@@ -14,8 +14,7 @@ import numpy as np
 from robodyn.base import Array, FlawList, SignalInfo, ca, frozen, nearest, refuse_unknown
 from robodyn.base.symbolic import changed_entries, to_column
 from robodyn.base.symbolic.tables import spell_out
-from robodyn.description.model import Machine, Number, Scenario
-from robodyn.description.model.fields import EMPTY
+from robodyn.description.model import EMPTY, Machine, Number, Scenario
 
 from .declarations import (
     BreakRule,

@@ -12,10 +12,9 @@ from robodyn.base.spatial import Inertia, Pose, build_matrix
 from robodyn.base.symbolic import is_symbolic, stack
 from robodyn.computation.dynamics import GROUND as GROUND_LINK
 from robodyn.computation.dynamics import Elasticity, Link, Node, Tree
-from robodyn.description.model import GROUND, Body, BodyNode, FlexibleBody, Freedom, Joint, Mechanism, Point
+from robodyn.description.model import GROUND, XYZ, Body, BodyNode, FlexibleBody, Freedom, Joint, Mechanism, Point
 from robodyn.description.model.body import TENSOR, tensor_of
 from robodyn.description.model.joint import SINGLE
-from robodyn.description.model.numbers import XYZ
 
 from .values import Values
 

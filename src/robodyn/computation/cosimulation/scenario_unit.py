@@ -21,8 +21,7 @@ from robodyn.computation.simulation.batch import BatchRunner, RunInputs
 from robodyn.computation.simulation.outcomes import describe_failure, describe_outcome
 from robodyn.computation.simulation.recording import make_run
 from robodyn.computation.simulation.starting import Start, find_start, list_changes
-from robodyn.description.model import Interface, Scenario, Solver
-from robodyn.description.model.kinds import Bounds
+from robodyn.description.model import Bounds, Interface, Scenario, Solver
 
 from .reduced import CLOSING_STEPS, TAKES, PortFunctions, PortTerms, quaternions
 from .scenario_inputs import (

@@ -15,8 +15,7 @@ import numpy as np
 from robodyn.base import Array, frozen
 from robodyn.base.signals import Kind
 from robodyn.computation.results import Outcome, OutcomeKind, Run
-from robodyn.description.model import Interface, Scenario
-from robodyn.description.model.fields import EMPTY
+from robodyn.description.model import EMPTY, Interface, Scenario
 
 Coefficients = tuple[float, ...]
 """c0, c1, ... of an input over the next macro step: `c0 + c1 s + c2 s^2`, s the time since its beginning [s]."""

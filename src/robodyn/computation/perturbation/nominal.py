@@ -17,7 +17,7 @@ from robodyn.base.symbolic import to_column
 from robodyn.computation.assembly.system import System
 from robodyn.computation.dynamics import bias, inverse_dynamics
 from robodyn.computation.native import KernelModule, compile_kernels, read_program
-from robodyn.description.model.numbers import XYZ
+from robodyn.description.model import XYZ
 
 # --------------------------------------------------------------------------------------------------
 # Scope of the linearisation: what of a system is linearised along its nominal motion, what is kept as it is?

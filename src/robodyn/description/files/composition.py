@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from robodyn.base import Flaw, FlawList, ModelError, frozen, nearest
-from robodyn.description.model import FormulaSignal, Scenario
-from robodyn.description.model.description import Description
+from robodyn.description.model import Description, FormulaSignal, Scenario
 from robodyn.description.model.formula import FormulaError, rename_signals
 from robodyn.description.model.kinds import (
     Child,

@@ -14,8 +14,7 @@ import numpy as np
 
 from robodyn.base import Array, FlawList, ModelError, nearest
 from robodyn.base.untrusted import MEGABYTE, Unreadable, parse_json, read_archive, read_array, read_bytes, read_text
-from robodyn.description.model import FlexibleBody
-from robodyn.description.model.description import Description
+from robodyn.description.model import XYZ, Description, FlexibleBody, Floats, check_vector
 from robodyn.description.model.fields import (
     MISSING,
     array,
@@ -30,7 +29,6 @@ from robodyn.description.model.fields import (
     whole_number,
 )
 from robodyn.description.model.kinds import Child, FieldKind
-from robodyn.description.model.numbers import XYZ, Floats, check_vector
 from robodyn.description.structures import DIRECTIONS, Element, Particles, Reduction, beam, frame, modal_body
 from robodyn.description.structures.beams import SECTIONS, Section, SectionPart, section
 from robodyn.description.structures.bodies import check_element, check_modes, check_size

@@ -22,7 +22,7 @@ import numpy as np
 from robodyn.base import Array, FlawList, ModelError, Unreadable, nearest
 from robodyn.description.laws.recorded import ENDS, INTERPOLATIONS, RecordedReference
 from robodyn.description.laws.trained_network import TrainedNetwork
-from robodyn.description.model.description import Description
+from robodyn.description.model import Description
 from robodyn.description.model.fields import choice, text
 
 from .network_files import NetworkFile

@@ -7,9 +7,8 @@ from typing import Any
 
 from robodyn.base import FlawList, frozen, nearest, refuse, refuse_word
 from robodyn.base.spatial import Pose, about_axis
-from robodyn.description.model import GROUND, Body, FlexibleBody, Freedom, Joint, Mechanism, Point
+from robodyn.description.model import GROUND, Body, Description, FlexibleBody, Freedom, Joint, Mechanism, Point
 from robodyn.description.model.body import check_attachments
-from robodyn.description.model.description import Description
 from robodyn.description.model.fields import X_AXIS, Z_AXIS, choice, declare_as, part_name, quantity, reference
 from robodyn.description.model.joint import KINDS, POSITION, name_axes
 from robodyn.description.model.mechanism import check_topology

@@ -13,7 +13,7 @@ import numpy as np
 from robodyn.base import Array, FlawList, refuse
 from robodyn.base.untrusted import MEGABYTE, read_bytes
 from robodyn.description.laws.trained_network import OPERATIONS, Feature, NetworkOperation, TrainedNetwork
-from robodyn.description.model.description import Description
+from robodyn.description.model import Description
 from robodyn.description.model.fields import EMPTY, array, quantity, text, text_map, texts
 
 FEATURE = re.compile(r"\s*([A-Za-z]\w*)(?:@(\d{1,3}))?\s*")

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from robodyn.base import Flaw, FlawList, ModelError, known_unit, refuse
-from robodyn.description.model import Scenario
-from robodyn.description.model.numbers import XYZ
+from robodyn.description.model import XYZ, Scenario
 from robodyn.description.model.scenario import ORIENTATION
 
 from .composition import GROUPS, Composed, load_composed, merge_tables

@@ -12,8 +12,7 @@ import numpy as np
 
 from robodyn.base import FlawList
 from robodyn.description import paths
-from robodyn.description.model import Block, Machine, Mechanism
-from robodyn.description.model.description import Description
+from robodyn.description.model import Block, Description, Floats, Machine, Mechanism, Rows
 from robodyn.description.model.fields import (
     Z_AXIS,
     array,
@@ -30,7 +29,6 @@ from robodyn.description.model.fields import (
     whole_number,
 )
 from robodyn.description.model.interface import ROTATION
-from robodyn.description.model.numbers import Floats, Rows
 
 from .reading import TableReader
 from .table import FAILED, TomlTable, attempt

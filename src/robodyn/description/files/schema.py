@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from robodyn.description.laws import known_laws
-from robodyn.description.model import Block, Scenario, kinds
+from robodyn.description.model import Block, Description, Scenario, kinds
 from robodyn.description.model.body import TENSOR, InertiaEntries
-from robodyn.description.model.description import Description
 from robodyn.description.model.kinds import FieldKind
 from robodyn.description.robots import BASES
 from robodyn.description.structures.beams import SectionPart

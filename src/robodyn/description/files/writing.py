@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from robodyn.base import FlawList, write_file
-from robodyn.description.model import Event, Scenario, kinds
-from robodyn.description.model.description import Description
+from robodyn.description.model import Description, Event, Scenario, kinds
 from robodyn.description.model.kinds import Vector
 
 from .laws_of_files import name_function, written_form

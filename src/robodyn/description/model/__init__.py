@@ -13,6 +13,7 @@ from .body import (
     CylinderLook,
     FlexibleBody,
     HeightField,
+    Look,
     MeshLook,
     ModalInertia,
     Plane,
@@ -41,13 +42,14 @@ from .coordinate import (
 )
 from .description import Description, describe, digest
 from .event import Delay, Event, SetValues
-from .fields import ZERO, quantity, vector
+from .fields import EMPTY, ZERO, quantity, vector
 from .formula import FormulaSignal
 from .interface import Interface
 from .joint import GROUND, Freedom, Joint, Mimic, Point
+from .kinds import Bounds
 from .machine import ElasticGear, Load, Machine, combine, with_elastic_joints
 from .mechanism import Mechanism
-from .numbers import Floats, Number, check_finite, check_vector
+from .numbers import XYZ, Floats, Number, Rows, as_floats, check_finite, check_vector
 from .scenario import Recording, Scenario, ScenarioSequence
 from .solver import Solver
 

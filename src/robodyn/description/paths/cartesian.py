@@ -11,7 +11,7 @@ import numpy as np
 
 from robodyn.base import Array, Flaw, FlawList, frozen, refuse
 from robodyn.base.spatial import about_axis, clean_rotation, from_matrix
-from robodyn.description.model.kinds import Bounds
+from robodyn.description.model import Bounds
 from robodyn.description.model.numbers import LEAST, as_floats, check_finite, check_rotation, check_vector
 
 # --------------------------------------------------------------------------------------------------

@@ -14,8 +14,7 @@ from robodyn.base import frozen
 from robodyn.base import symbolic as sym
 from robodyn.base.spatial import cross
 from robodyn.description.laws import LawInfo
-from robodyn.description.model import Block, Mechanism
-from robodyn.description.model.numbers import as_floats
+from robodyn.description.model import Block, Mechanism, as_floats
 
 from .arm import SerialArm, build_arm
 from .cartesian import CartesianPath, Line

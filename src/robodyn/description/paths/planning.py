@@ -10,9 +10,7 @@ import numpy as np
 
 from robodyn.base import Array, FlawList, bisect, frozen
 from robodyn.description.laws.speed_profile import travel
-from robodyn.description.model import GROUND, Joint, Mechanism
-from robodyn.description.model.kinds import Bounds
-from robodyn.description.model.numbers import check_finite, check_vector
+from robodyn.description.model import GROUND, Bounds, Joint, Mechanism, check_finite, check_vector
 
 from .arm import DIRECTIONS, PlacedArm, SerialArm, build_arm, jacobian, jacobian_rate
 from .cartesian import CartesianPath, PathMotion

@@ -16,8 +16,7 @@ from robodyn.base import symbolic as sym
 from robodyn.description.laws import LawInfo
 from robodyn.description.laws.references import number_motions
 from robodyn.description.laws.speed_profile import Phase, plan_legs, time_at, travel
-from robodyn.description.model import Block
-from robodyn.description.model.numbers import as_floats
+from robodyn.description.model import Block, as_floats
 
 from .cartesian import CartesianPath
 

@@ -17,6 +17,7 @@ from robodyn.base.spatial import Pose, about_axis
 from robodyn.description.model import (
     Block,
     Body,
+    Constraint,
     Delay,
     Distance,
     FormulaSignal,
@@ -24,14 +25,13 @@ from robodyn.description.model import (
     LinearCombination,
     LinearConstraint,
     Load,
+    Look,
     Machine,
     Mechanism,
     Mimic,
     Point,
     Scenario,
 )
-from robodyn.description.model.body import Look
-from robodyn.description.model.constraint import Constraint
 from robodyn.description.model.joint import GROUND, SINGLE
 from robodyn.description.model.numbers import NAME, as_floats
 

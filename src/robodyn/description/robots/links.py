@@ -14,9 +14,8 @@ import numpy as np
 from robodyn.base import Array, FlawList, ModelError
 from robodyn.base.spatial import Pose, from_quaternion, from_rpy
 from robodyn.base.untrusted import MEGABYTE, MOST_OF_A_MESH
-from robodyn.description.model import Machine
+from robodyn.description.model import Machine, as_floats
 from robodyn.description.model.body import MESHES, BoxLook, CapsuleLook, CylinderLook, Look, MeshLook, SphereLook
-from robodyn.description.model.numbers import as_floats
 
 from .building import JointDraft, LinkDraft, distinct, rotated_inertia, usable_name
 from .xml_tree import CONVERTED, NOT_DRAWN, READ, UNUSED, XmlElement

@@ -18,6 +18,7 @@ from robodyn.base import Array, FlawList, Unreadable
 from robodyn.base.spatial import Pose, from_quaternion
 from robodyn.description.laws.drives import REFERENCE
 from robodyn.description.model import (
+    GROUND,
     Block,
     Delay,
     Distance,
@@ -28,9 +29,8 @@ from robodyn.description.model import (
     LoopJoint,
     Point,
     Rod,
+    as_floats,
 )
-from robodyn.description.model.joint import GROUND
-from robodyn.description.model.numbers import as_floats
 
 from .building import (
     JointDraft,

@@ -11,9 +11,11 @@ import numpy as np
 
 from robodyn.base.spatial import Pose, from_quaternion, quaternion_from_matrix
 from robodyn.description.model import (
+    GROUND,
     Block,
     Body,
     Distance,
+    Freedom,
     Joint,
     LinearCombination,
     LinearConstraint,
@@ -21,7 +23,6 @@ from robodyn.description.model import (
     Rod,
 )
 from robodyn.description.model.body import Look, MeshLook, tensor_of
-from robodyn.description.model.joint import GROUND, Freedom
 
 from .building import distinct
 from .links import rgb_of

@@ -13,10 +13,7 @@ import numpy as np
 
 from robodyn.base import Array, FlawList, Unreadable, frozen, nearest
 from robodyn.base.spatial import Pose, quaternion_from_matrix
-from robodyn.description.model import Block, LoopJoint, Point
-from robodyn.description.model.body import Body, Look
-from robodyn.description.model.joint import GROUND, Joint
-from robodyn.description.model.numbers import as_floats
+from robodyn.description.model import GROUND, Block, Body, Joint, Look, LoopJoint, Point, as_floats
 
 from .building import JointDraft, LinkDraft, MimicDraft, RobotDraft, distinct, usable_name
 from .links import COLOUR, LIMITS, LinkReader, MeshFiles, colour_of, rgb_of, rotation_of

@@ -13,8 +13,7 @@ import numpy as np
 
 from robodyn.base import Array, FlawList, nearest
 from robodyn.base.spatial import Pose, to_rpy
-from robodyn.description.model.body import CapsuleLook, Look
-from robodyn.description.model.joint import GROUND, Joint
+from robodyn.description.model import GROUND, CapsuleLook, Joint, Look
 
 from .building import JointDraft, LinkDraft, MimicDraft, RobotDraft
 from .links import (

@@ -18,9 +18,8 @@ import numpy as np
 
 from robodyn.base import Array, FlawList, frozen, nearest, refuse
 from robodyn.base.spatial import Pose
-from robodyn.description.model import Body, Joint, LinearConstraint, Machine, Mechanism, Point, Scenario
+from robodyn.description.model import Body, Description, Joint, LinearConstraint, Machine, Mechanism, Point, Scenario
 from robodyn.description.model.body import FlexibleBody, Look, MeshLook, tensor_of
-from robodyn.description.model.description import Description
 from robodyn.description.model.joint import GROUND, SINGLE, Freedom
 
 from .building import distinct, usable_name

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from robodyn.base import Array, FlawList, frozen
-from robodyn.description.model.description import Description
+from robodyn.description.model import Description, Floats
 from robodyn.description.model.fields import MISSING, Z_AXIS, declare, declare_as, quantity, text, vector, whole_number
 from robodyn.description.model.kinds import Child
-from robodyn.description.model.numbers import Floats
 
 # --------------------------------------------------------------------------------------------------
 # Cross-section and material of a beam: from sizes or from measured rigidities.

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from robodyn.base import Array, Flaw, FlawList, ModelError, frozen, nearest, refuse
-from robodyn.description.model import Body, BodyNode, FlexibleBody, ModalInertia
+from robodyn.description.model import Body, BodyNode, Bounds, Description, FlexibleBody, ModalInertia
 from robodyn.description.model.body import NEAR, TRIANGLE_TOLERANCE, tensor_of
-from robodyn.description.model.description import Description
 from robodyn.description.model.fields import flag, quantity, texts, whole_number
-from robodyn.description.model.kinds import Bounds
 from robodyn.description.model.numbers import LARGEST, as_floats, check_count, check_vector
 
 from .beams import BeamStructure, Element, Section, assemble_structure, is_along

@@ -18,8 +18,7 @@ from robodyn.computation.assembly.contribution import Contribution, define_signa
 from robodyn.computation.assembly.motion import Motion
 from robodyn.computation.assembly.tracing import Bindings
 from robodyn.computation.dynamics import ldl, solve_ldl
-from robodyn.description.model import Constraint, LoopJoint, PrescribedMotion, Rod, Wheel
-from robodyn.description.model.fields import EMPTY
+from robodyn.description.model import EMPTY, Constraint, LoopJoint, PrescribedMotion, Rod, Wheel
 
 if TYPE_CHECKING:
     from .solution import Constrained, ConstraintEquation

@@ -26,9 +26,8 @@ from robodyn.computation.assembly.events import START, watch_side
 from robodyn.computation.assembly.motion import Motion
 from robodyn.computation.assembly.tracing import Bindings, trace_law
 from robodyn.description.laws import arguments_of, info_of
-from robodyn.description.model import Box, Contact
+from robodyn.description.model import XYZ, Box, Contact
 from robodyn.description.model.contact import AnyContact, function_of
-from robodyn.description.model.numbers import XYZ
 
 from .geometry import ContactPoint, find_contact_points
 

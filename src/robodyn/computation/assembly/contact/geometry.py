@@ -19,10 +19,9 @@ from robodyn.computation.assembly.machine_size import MachineSize
 from robodyn.computation.assembly.motion import Motion
 from robodyn.computation.assembly.values import Values
 from robodyn.computation.dynamics import geometric_jacobian
-from robodyn.description.model import Box, HeightField, Plane, Rim, Wheel
+from robodyn.description.model import XYZ, Box, HeightField, Plane, Rim, Wheel
 from robodyn.description.model.contact import AnyContact
 from robodyn.description.model.joint import POSITION, Joint
-from robodyn.description.model.numbers import XYZ
 
 # --------------------------------------------------------------------------------------------------
 # Height fields: how far is a ball from uneven ground that is given as a table, and along which normal?

@@ -14,9 +14,9 @@ from robodyn.base import Array, frozen
 from robodyn.base.symbolic import factor_linear, is_symbolic, to_column
 from robodyn.base.symbolic.tables import call, spell_out
 from robodyn.computation.assembly.tracing import FRICTION_FACTOR
+from robodyn.description.model import XYZ
 from robodyn.description.model.control_model import TaskRows
 from robodyn.description.model.joint import QUATERNION
-from robodyn.description.model.numbers import XYZ
 
 # --------------------------------------------------------------------------------------------------
 # Functions of a controller's model: what of its motion does it need, by time, positions, velocities and its numbers?

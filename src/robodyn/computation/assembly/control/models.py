@@ -28,6 +28,7 @@ from robodyn.computation.dynamics import link_poses, link_quaternions
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import (
     GROUND,
+    XYZ,
     Block,
     ConstraintMethod,
     LinearConstraint,
@@ -39,7 +40,6 @@ from robodyn.description.model import (
 )
 from robodyn.description.model.block import JointBlock, name_results
 from robodyn.description.model.control_model import ControlModel, TaskRow, TaskRows
-from robodyn.description.model.numbers import XYZ
 
 from .model_dynamics import (
     ModelDynamics,

@@ -14,8 +14,7 @@ from robodyn.base import Array, FlawList, ModelError, frozen, nearest
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly.system import FREE, System
 from robodyn.description.laws import LawInfo
-from robodyn.description.model import Block, Scenario
-from robodyn.description.model.control_model import StateController
+from robodyn.description.model import Block, Scenario, StateController
 
 from .feedback import (
     Observer,
