@@ -21,26 +21,27 @@ efforts the model would need; that asks nothing of start values and controllers 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import casadi as ca
 import numpy as np
 
+from robodyn.analysis.checkpoint import Checkpoint, Memo, text_as_array
 from robodyn.base import Array, FlawList, ModelError, WaitingLine, frozen, refuse
 from robodyn.computation.assembly import System, assemble
-from robodyn.computation.engine.trajectory import ProbeRows
-from robodyn.computation.results import OutcomeKind, Run, SignalInfo
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
 from robodyn.computation.simulation import compile_system, simulate
-from robodyn.computation.simulation.batch import run_segments
-from robodyn.computation.simulation.outcomes import describe_outcome
+from robodyn.computation.simulation.batch import RunInputs, SegmentRunner, run_segments
+from robodyn.computation.simulation.problem import count_steps
 from robodyn.computation.simulation.recording import make_run
 from robodyn.computation.simulation.starting import Start
 from robodyn.description.laws import arguments_of
-from robodyn.description.model import Block, Delay, FormulaSignal, Recording, Scenario
+from robodyn.description.model import Block, Delay, FormulaSignal, Recording, Scenario, Solver, describe
 
-from .identification.identify import JointPrediction, plan_identification, predict_joints
+from .identification.identify import JointPrediction, describe_recordings, plan_identification, predict_joints
 from .identification.motion_rows import drives_of, find_efforts, with_joint_positions
 from .measurement.measured import (
     FORCES,
@@ -64,6 +65,10 @@ MOST_STARTS, MOST_AHEAD = 200, 40
 FEWEST_ROWS = 50
 WINDOWS = (2, 3, 5, 9, 17, 33)
 """Rows of the polynomial that a slope is taken from; the one that says the next rows best is taken."""
+STARTS_AT_ONCE = 20
+"""Predictions after which their errors are kept."""
+LEAST_STEPS, STEPS_OF_SECOND, STEPS_OF_ROW, STEPS_OF_TICK = 5_000, 2_000, 20, 10
+"""Steps of a simulation, of each of its seconds, measured rows and ticks, beyond which a model has another motion."""
 BLOCKS = 10
 """Consecutive parts of the data whose errors count as independent of each other."""
 FIRST_ROWS = 20
@@ -145,8 +150,11 @@ def validate(
     nominal: Scenario | None = None,
     horizon: float = HORIZON,
     held_out: float = 1.0,
+    state: str | Path | None = None,
 ) -> Validation:
     """Compare a scenario with data.
+
+    Ctrl-C ends the free run or the predictions; what there is by then is judged.
 
     Args:
         inputs: measured signals that take the place of computed ones, see `drive_by_data`; by default those that
@@ -155,6 +163,7 @@ def validate(
         cutoff: of the low-pass of inverse dynamics [Hz].
         nominal: a second baseline.
         held_out: share of the data, at their end, that is compared.
+        state: file that keeps finished parts; the same call goes on where it was interrupted.
 
     Raises:
         ModelError: where nothing can be compared, or the method that was asked for cannot be carried out.
@@ -166,6 +175,9 @@ def validate(
     if not 0 < held_out <= 1:
         flaws.add("held_out", f"must be above 0 and at most 1, is {held_out:g}", "1 compares all of the data")
     flaws.raise_if_any("validation")
+    settings = [inputs, method, cutoff, horizon, held_out]
+    decides = describe(scenario), describe(nominal) if nominal else None, describe_recordings([data]), settings
+    memo = Memo(Checkpoint("validation", state, *decides))
     scenario, driven = with_measured_drives(scenario, data)
     nominal = nominal and with_measured_drives(nominal, data)[0]
     system = assemble(scenario)
@@ -182,7 +194,7 @@ def validate(
     reasons = []
     if method != "inverse":
         try:
-            found = _validate_by_simulation(system, data, first, inputs, nominal, horizon)
+            found = _validate_by_simulation(system, data, first, inputs, nominal, horizon, memo)
             found = replace(found, notes=(*tidied, *found.notes))
         except ModelError as error:
             if method == "simulation" or inputs:
@@ -193,7 +205,7 @@ def validate(
         try:
             plan = plan_identification(system, data, offsets=False)
             truth = plan.base.G @ plan.regressor.given
-            rows = [plan.rows(_part(data, first), cutoff)]
+            rows = [plan.rows(_part(data, first), cutoff, memo.recall)]
             efforts = tuple(predict_joints(plan.regressor, rows, truth, held_out=True))
             found = replace(found, efforts=efforts, notes=(*found.notes, *plan.notes))
         except ModelError as error:
@@ -395,6 +407,7 @@ def _validate_by_simulation(
     inputs: Sequence[str] | None,
     nominal: Scenario | None,
     horizon: float,
+    memo: Memo,
 ) -> Validation:
     """Free run and predictions from rows `first` on."""
     notes: list[str] = []
@@ -429,11 +442,12 @@ def _validate_by_simulation(
 
     even = _even_rows(system, data)
     with WaitingLine(f"predicting with {system.scenario.name}") as line:
-        models = [_Predictor(driven, even, compared.names, late.time)]
+        models = [_Predictor(driven, even, compared.names, late.time, memo, "model")]
         runs = [models[0].free_run()]
         if nominal is not None:
             try:
-                rival = _Predictor(assemble(drive_by_data(nominal, data, inputs)), even, compared.names, late.time)
+                rivals = assemble(drive_by_data(nominal, data, inputs))
+                rival = _Predictor(rivals, even, compared.names, late.time, memo, "second baseline")
                 runs.append(rival.free_run())
                 models.append(rival)
             except ModelError as error:
@@ -441,17 +455,24 @@ def _validate_by_simulation(
         run, free = runs[0], {}
         notes += [*models[0].said, *describe_rates(system.scenario, data)]
         if not run.outcome.ok:
-            notes.append(f"the free run: {run.outcome.sentence}")
+            why = ""
+            if run.outcome.kind is OutcomeKind.STEP_LIMIT:
+                why = "; motions like the measured one take fewer: the model diverges (solver.max_steps lets it go on)"
+            notes.append(f"the free run: {run.outcome.sentence}{why}; its errors are those up to there")
         for name in late.names:
             row, more = _judge_free_run(name, units[name], late, [_read(each, name, late.time) for each in runs])
             free[name], notes = row, notes + more
         growth: dict[str, tuple[Prediction, ...]] = {}
         try:
+            if any(one.outcome.kind is OutcomeKind.INTERRUPTED for one in runs):
+                refuse("predictions", "were stopped before they began")
             starts, steps = _choose_starts(models[0], horizon, gaps)
+            errors, more = _predict_all(models, starts, steps, line)
+            notes += more
         except ModelError as error:
             notes.append(f"no predictions from measured states: {'; '.join(map(str, error.flaws))}")
         else:
-            errors = [model.predict(starts, steps, line, horizon) for model in models]
+            starts = starts[: len(errors[0])]
             growth, more = _judge_growth(even, starts, steps, errors, compared.names, units)
             notes += more
     predictions: list[Prediction] = []
@@ -488,15 +509,16 @@ class _Predictor:
     """A system driven by data, ready to be simulated from measured states.
 
     Args:
-        even: the data at even times; times: those that are compared.
+        even: the data at even times; times: those that are compared; memo, name: where its parts are kept, and as what.
 
     Attributes:
         measured: places of states, and the data's values of them, (n_rows,); hidden: whether there are other states.
         said: how the free run begins, where that is not as described.
     """
 
-    def __init__(self, driven: System, even: Run, signals: Sequence[str], times: Array) -> None:
+    def __init__(self, driven: System, even: Run, signals: Sequence[str], times: Array, memo: Memo, name: str) -> None:
         self.system = driven.lasting(replace(driven.scenario, duration=float(times[-1])))
+        self.memo, self.name = memo, name
         self.solver, self.even, self.signals, self.times = driven.scenario.solver, even, tuple(signals), times
         # Positions say how the machine stood, for its pictures.
         self.recorded = tuple(dict.fromkeys([*signals, *driven.state_names[: driven.n_q]]))
@@ -512,7 +534,8 @@ class _Predictor:
         described = None
         if self.times[0] == 0.0:
             recording = Recording(times=tuple(self.times.tolist()), signals=self.recorded)
-            described = simulate(self.compiled, self.solver, recording=recording)
+            solver = self._solver(float(self.times[-1]), len(self.times))
+            described = self._recall("free run", lambda: simulate(self.compiled, solver, recording=recording))
         x, m = self.system.described.x.copy(), self.system.described.m.copy()
         for k, values in self.measured.items():
             later = values[(self.even.time >= self.times[0]) & np.isfinite(values)]
@@ -520,7 +543,8 @@ class _Predictor:
         start = Start(float(self.times[0]), x, m)
         if described is not None:
             run = self._run_from(start, self.times[:FIRST_ROWS])
-            if self._miss_of(described) <= 2 * self._miss_of(run):
+            stopped = described.outcome.kind is OutcomeKind.INTERRUPTED
+            if stopped or self._miss_of(described) <= 2 * self._miss_of(run):
                 return described
         said = f"the free run starts as measured at {self.times[0]:.6g} s"
         if self.hidden:
@@ -528,14 +552,44 @@ class _Predictor:
             names += [state.name for state in self.system.memory]
             said += f"; not measured, and as described then: {', '.join(names[:6])}"
         self.said = [said]
-        return self._run_from(start, self.times)
+        return self._recall("free run as measured", lambda: self._run_from(start, self.times))
+
+    def _recall(self, name: str, run: Callable[[], Run]) -> Run:
+        """A run that was completed before, its rows and its outcome, or a new one; one that was stopped is not kept."""
+        name = f"{self.name}: {name}"
+        if name not in self.memo.parts:
+            new = run()
+            if new.outcome.kind is not OutcomeKind.INTERRUPTED:
+                how = [new.outcome.kind.value, new.outcome.sentence, new.outcome.time]
+                self.memo.recall(name, lambda: {"time": new.time, "values": new.values, "outcome": how})
+            return new
+        known = self.memo.parts[name]
+        kind, sentence, end = known["outcome"]
+        provenance = Provenance(self.system.scenario.name)
+        outcome = Outcome(OutcomeKind(kind), sentence, end)
+        time, values = (text_as_array(known[key]) for key in ("time", "values"))
+        return Run(time, values, tuple(self.compiled.recorded), outcome, provenance)
 
     def _run_from(self, start: Start, times: Array) -> Run:
-        (trajectory,) = run_segments(self.compiled, self.solver, [start], [times])
-        none = np.zeros((0, trajectory.y.shape[1]))
-        trajectory = trajectory._replace(probes=ProbeRows(np.zeros(0), none, none))
-        outcome = describe_outcome(self.compiled, self.solver, trajectory)
-        return make_run(self.compiled, self.solver, self.system.described_values, trajectory, outcome, start)
+        solver, values = self._solver(float(times[-1]) - start.time, len(times)), self.system.described_values
+        runner = SegmentRunner(self.compiled, solver, {start.time: times})
+        integration, calls = runner.begin(RunInputs(values, self.system.number_values, start))
+        with WaitingLine("free run", watched=False) as line:
+            follow = line.follow(float(times[-1]) - start.time, start.time)
+            trajectory, failure = runner.complete(integration, calls, follow, probes=True)
+        outcome = runner.describe(trajectory, failure)
+        return make_run(self.compiled, solver, values, trajectory, outcome, start)
+
+    def _solver(self, seconds: float, rows: int) -> Solver:
+        """The solver with as many steps as a motion like the measured one could ask for, unless the scenario says so.
+
+        A model that diverges takes ever shorter steps, or spins ever faster.
+        """
+        if "max_steps" in self.solver.stated():
+            return self.solver
+        ticks = count_steps(self.system, self.solver, seconds)
+        most = LEAST_STEPS + STEPS_OF_SECOND * seconds + STEPS_OF_ROW * rows + STEPS_OF_TICK * ticks
+        return replace(self.solver, max_steps=int(most))
 
     def _miss_of(self, run: Run) -> float:
         """The miss of a run at the first rows of measured positions, by their ranges."""
@@ -549,41 +603,75 @@ class _Predictor:
                 worst = max(worst, float(root_mean(apart**2)) / spread)
         return worst
 
-    def predict(self, starts: Array, steps: Array, line: WaitingLine, horizon: float) -> Array:
-        """Predicted minus measured of each start, row ahead and signal, (n_starts, n_ahead, n_signals)."""
+    def recall_chunk(self, k: int, chunk: Array, steps: Array, before: Mapping[str, Array] | None) -> Any:
+        """Predictions that were made before, or are made now."""
+        return self.memo.recall(f"{self.name}: predictions {k}", lambda: self.predict(chunk, steps, before))
 
-        def report(ended: int) -> None:
-            line.update(f"{ended} of {len(starts)} predictions of {horizon:g} s", ended / len(starts))
+    def predict(self, chunk: Array, steps: Array, before: Mapping[str, Array] | None) -> dict[str, Array]:
+        """Predicted minus measured of each start, row ahead and signal, (n_starts, n_ahead, n_signals); and the last
+        start, from which hidden states go on.
 
-        times = [self.even.time[k + steps] for k in starts.tolist()]
-        ends = run_segments(self.compiled, self.solver, self._starts(starts, line), times, report)
-        errors = np.full((len(starts), len(steps), len(self.signals)), np.nan)
+        Args:
+            before: the last start of the rows before these.
+        """
+        times = [self.even.time[k + steps] for k in chunk.tolist()]
+        solver = self._solver(float(np.ptp(times[0])), int(steps[-1]))
+        starts = self._starts(chunk, before)
+        ends = run_segments(self.compiled, solver, starts, times)
+        errors = np.full((len(chunk), len(steps), len(self.signals)), np.nan)
         measured = np.column_stack([self.even[name].values for name in self.signals])
-        for own, k, end in zip(errors, starts.tolist(), ends, strict=True):
+        for own, k, end in zip(errors, chunk.tolist(), ends, strict=True):
             own[: len(end.y)] = end.y[:, self.columns] - measured[k + steps[: len(end.y)]]
-        return errors
+        return {"errors": errors, "row": chunk[-1:], "x": starts[-1].x, "m": starts[-1].m}
 
-    def _starts(self, rows: Array, line: WaitingLine) -> list[Start]:
+    def _starts(self, rows: Array, before: Mapping[str, Array] | None) -> list[Start]:
         """Measured states, with hidden ones of a run that is put back to the measured states at every row."""
         x, m, time = self.system.described.x.copy(), self.system.described.m.copy(), self.even.time
         places, values = list(self.measured), np.array([self.measured[k] for k in self.measured])
-        starts = []
-        # The hidden states settle on the way to the first row.
-        settle = rows[:1] - np.arange(min(int(rows[0]), 20), 0, -1) * max(int(rows[0]) // 20, 1)
-        way = np.unique(np.concatenate([settle[settle >= 0], rows])) if self.hidden else rows
-        for k, after in zip(way.tolist(), [*way[1:].tolist(), None], strict=True):
+        starts, last, way = list[Start](), None, rows
+        if before is not None:
+            x, m = before["x"], before["m"]
+            last = Start(float(time[int(before["row"][0])]), x, m)
+        elif self.hidden:
+            # The hidden states settle on the way to the first row.
+            settle = rows[:1] - np.arange(min(int(rows[0]), 20), 0, -1) * max(int(rows[0]) // 20, 1)
+            way = np.unique(np.concatenate([settle[settle >= 0], rows]))
+        for k in way.tolist():
+            if self.hidden and last is not None:
+                # A tick there is that of the next part.
+                until = time[k] - 1e-6 * (time[k] - time[k - 1])
+                solver = self._solver(until - last.time, 1)
+                (end,) = run_segments(self.compiled, solver, [last], [np.array([until])])
+                x, m = end.x, end.m
             x, m = x.copy(), m.copy()
             x[places] = np.where(np.isfinite(values[:, k]), values[:, k], x[places])
-            start = Start(float(time[k]), x, m)
+            last = Start(float(time[k]), x, m)
             if k in rows:
-                starts.append(start)
-            if self.hidden and after is not None:
-                line.update(f"hidden states at {time[k]:.6g} of {time[way[-1]]:.6g} s", len(starts) / len(rows))
-                # A tick there is that of the next part.
-                until = time[after] - 1e-6 * (time[after] - time[after - 1])
-                (end,) = run_segments(self.compiled, self.solver, [start], [np.array([until])])
-                x, m = end.x, end.m
+                starts.append(last)
         return starts
+
+
+def _predict_all(
+    models: Sequence[_Predictor], starts: Array, steps: Array, line: WaitingLine
+) -> tuple[list[Array], list[str]]:
+    """Errors of each model, of as many starts as were predicted when Ctrl-C came, and a sentence if it did."""
+    chunks = np.split(starts, range(STARTS_AT_ONCE, len(starts), STARTS_AT_ONCE))
+    errors: list[list[Array]] = [[] for _ in models]
+    before: list[Mapping[str, Array] | None] = [None] * len(models)
+    notes, done = list[str](), 0
+    try:
+        for k, chunk in enumerate(chunks):
+            line.update(f"{done} of {len(starts)} predictions", done / len(starts))
+            for i, model in enumerate(models):
+                before[i] = model.recall_chunk(k, chunk, steps, before[i])
+            for own, found in zip(errors, before, strict=True):
+                own.append(found["errors"])
+            done += len(chunk)
+    except KeyboardInterrupt:
+        if not done:
+            refuse("predictions", "were stopped before the first ones had ended")
+        notes.append(f"stopped after {done} of {len(starts)} predictions from measured states: those are judged")
+    return [np.concatenate(own) for own in errors], notes
 
 
 def _measured_states(system: System, data: Run) -> dict[int, Array]:

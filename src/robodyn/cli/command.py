@@ -275,6 +275,19 @@ def save_text(option: str, path: Path, text: str, what: str = "") -> None:
 
 
 @contextmanager
+def resumable(state: Path | None) -> Iterator[None]:
+    """A task whose finished parts are in a file: Ctrl-C says how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        how = "with --state FILE, the same command could have continued from here"
+        if state is not None:
+            how = f"finished parts are saved in {state}; run the same command again to continue"
+        error.add_note(how)
+        raise
+
+
+@contextmanager
 def drawing(option: str = "") -> Iterator[None]:
     """Errors of drawing as messages."""
     try:

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from robodyn import analysis
 from robodyn.base import Flaw, ModelError, WaitingLine
 from robodyn.presentation.reporting.displays import write_display
 
-from .application import INTERRUPTED, fail, messages
-from .command import Paths, Texts, command, drawing, refuse_ending, save_text, writing
+from .application import fail, messages
+from .command import Paths, Texts, command, drawing, refuse_ending, resumable, save_text, writing
 from .targets import (
     load_single,
     read_bounds,
@@ -196,6 +194,7 @@ def identify(
     map_out: Path | None = None,
     compare_laws: bool = False,
     report: Path | None = None,
+    state: Path | None = None,
 ) -> analysis.Identification | analysis.LawComparison:
     """Identify base parameters with intervals, and bodies that could exist, by inverse dynamics.
 
@@ -212,6 +211,7 @@ def identify(
     map_out: Write the mapping with the offsets of efforts that were found here (.toml), for `validate`.
     compare_laws: Compare laws of friction, losses and ripple instead, alone and together, on the rows for the proof.
     report: Write a page with all of it here (.html).
+    state: Keep finished parts here, to go on after a break.
     """
 
     refuse_ending("--out", out, ".toml")
@@ -223,10 +223,11 @@ def identify(
     if compare_laws:
         if out or report or map_out or gains or any(loads):
             raise fail("--compare-laws: cannot be combined with --out, --map-out, --plot, --report, --gains or loads")
-        return analysis.compare_friction_laws(what, runs, cutoff=cutoff, held_out=held_out)
-    found = analysis.identify(
-        what, runs, cutoff=cutoff, held_out=held_out, robust=robust, offsets=offsets, loads=loads, gains=gains
-    )
+        with resumable(state):
+            return analysis.compare_friction_laws(what, runs, cutoff=cutoff, held_out=held_out, state=state)
+    settings: dict[str, Any] = {"cutoff": cutoff, "held_out": held_out, "robust": robust, "offsets": offsets}
+    with resumable(state):
+        found = analysis.identify(what, runs, **settings, loads=loads, gains=gains, state=state)
     write_numbers(scenario, common, found.numbers, out)
     if map_out is not None:
         _write_offsets(found, mapping, runs[0].names, map_out)
@@ -333,27 +334,21 @@ def _experiments(
 def _fit(
     what: Scenario, experiments: list[analysis.Experiment], names: list[str], settings: dict[str, Any]
 ) -> analysis.Fit:
-    with WaitingLine(f"fitting {what.name}") as line:
+    with resumable(settings["state"]), WaitingLine(f"fitting {what.name}") as line:
 
         def show(at: analysis.FitProgress) -> None:
             said = f"start {at.start} of {at.starts}, simulation {at.evaluations}, cost {at.cost:.4g}"
             line.update(said, (at.start - 1) / at.starts)
 
-        try:
-            return analysis.fit_parameters(what, experiments, names, progress=show, **settings)
-        except KeyboardInterrupt as error:
-            how = "with --state FILE, the same command could have continued from here"
-            if settings["state"] is not None:
-                how = f"finished searches are saved in {settings['state']}; run the same command again to continue"
-            messages.print(f"robodyn: interrupted; {how}")
-            raise typer.Exit(INTERRUPTED) from error
+        return analysis.fit_parameters(what, experiments, names, progress=show, **settings)
 
 
 def _compare_laws(
     what: Scenario, experiments: list[analysis.Experiment], laws: str, free: list[str], settings: dict[str, Any]
 ) -> analysis.LawComparison:
     chosen = None if laws == "all" else split_names(laws)
-    return analysis.compare_laws(what, experiments, chosen, free=free, **settings)
+    with resumable(settings["state"]):
+        return analysis.compare_laws(what, experiments, chosen, free=free, **settings)
 
 
 @command(
@@ -372,6 +367,7 @@ def validate(
     method: str = "both",
     cutoff: float | None = None,
     setting: Texts = (),
+    state: Path | None = None,
 ) -> analysis.Validation:
     """Print prediction errors of a scenario by signal: one step, 0.5 s ahead and in a free run, beside two baselines.
 
@@ -387,14 +383,15 @@ def validate(
     method: simulation, inverse (dynamics) or both.
     cutoff: Low-pass of inverse dynamics [Hz].
     setting (--set): Change a number: name=value.
+    state: Keep finished parts here, to go on after a break.
     """
 
     what = load_single(scenario, setting)
     inputs = None if not entry else [] if list(entry) == ["none"] else entry
     options: dict[str, Any] = {"method": method, "cutoff": cutoff, "horizon": horizon, "held_out": held_out}
-    return analysis.validate(
-        what, read_data(data, mapping), inputs, nominal=_nominal(scenario, against, setting), **options
-    )
+    options |= {"nominal": _nominal(scenario, against, setting), "state": state}
+    with resumable(state):
+        return analysis.validate(what, read_data(data, mapping), inputs, **options)
 
 
 def _nominal(scenario: str, against: str | None, setting: Texts) -> Scenario | None:

@@ -15,7 +15,7 @@ from robodyn.base import FlawList, ModelError, WaitingLine, frozen
 from robodyn.presentation.reporting.displays import Display, display, shows
 
 from .application import INTERRUPTED, SIMULATION_FAILED, fail, messages
-from .command import Texts, command, needing, refuse_ending, warn, writing
+from .command import Texts, command, needing, refuse_ending, resumable, warn, writing
 from .targets import (
     load_single,
     name_results,
@@ -374,13 +374,8 @@ def tune(
         best = f"{at.first:.4g} -> {at.best:.4g} {at.unit}" if at.best == at.best else "no feasible gains yet"
         line.update(f"{at.evaluations} evaluations, {best}")
 
-    try:
-        with line:
-            tuning = analysis.tune_gains(system, split_names(free), minimise, progress=follow, **settings)
-    except KeyboardInterrupt as error:
-        how = f"the results so far are in {state}" if state else "with --state FILE, results are saved"
-        messages.print(f"robodyn: interrupted; {how}; run the same command again to continue")
-        raise typer.Exit(INTERRUPTED) from error
+    with resumable(state), line:
+        tuning = analysis.tune_gains(system, split_names(free), minimise, progress=follow, **settings)
     head = f"# {tuning.objective}: {tuning.before:.5g} -> {tuning.after:.5g} {tuning.unit}\n"
     write_numbers(scenario, setting, tuning.values, out, head)
     return tuning

@@ -11,8 +11,13 @@ from support.machines import cart
 from typer.testing import CliRunner
 
 from robodyn.analysis.coloured_noise import ResidualRows
-from robodyn.analysis.fitting.law_comparison import LawContest, compare_friction_laws, prepare_contest
-from robodyn.analysis.identification.identify import check_residuals, identify, plan_identification
+from robodyn.analysis.fitting.law_comparison import STOPPED, LawContest, compare_friction_laws, prepare_contest
+from robodyn.analysis.identification.identify import (
+    IdentificationPlan,
+    check_residuals,
+    identify,
+    plan_identification,
+)
 from robodyn.analysis.identification.least_squares import Estimate, coordinates_of, make_consistent
 from robodyn.analysis.identification.regressor import body_numbers, find_base_parameters, make_regressor
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
@@ -25,7 +30,7 @@ from robodyn.description.catalog import scara_ptp, two_link_mechanism
 from robodyn.description.files import read_scenario, write_scenario
 from robodyn.description.model import Block, Body, Joint, LinearCombination, Machine, Mechanism, Scenario
 from robodyn.description.model.body import tensor_of
-from robodyn.presentation.reporting import display, to_page
+from robodyn.presentation.reporting import describe, display, to_page
 
 AXES, RATE = ("shoulder", "motor"), 500.0
 FRICTION = {"shoulder": (6.0, 4.0), "motor": (3.0, 2.0)}
@@ -317,7 +322,7 @@ def test_bodies_that_are_found_could_exist():
     rows = np.repeat(np.eye(n), 50, axis=0)[:, None]
     part = ResidualRows(rows, np.random.default_rng(0).normal(size=(50 * n, 1)), np.ones((50 * n, 1), bool))
     asked = Estimate(beta, np.ones(2), 100 * np.eye(n), np.eye(n), (part,), ())
-    found = make_consistent(regressor.parameters, base.G, asked)
+    found = make_consistent(regressor.parameters, base.G, asked, asked.spread)
     assert found.lost > 1
     places = [i for i, p in enumerate(regressor.parameters) if p.body == "forearm"]
     numbers = body_numbers("forearm", found.theta[places])
@@ -385,6 +390,45 @@ def test_the_law_that_made_the_data_ranks_first():
     assert rows[1].bic - rows[0].bic > 100
     with pytest.raises(ModelError, match="cannot be compared"):
         compare_friction_laws(coupled_arm(), record(), ["lugre_friction"])
+
+
+def test_an_interrupted_identification_goes_on_where_it_stopped(monkeypatch, tmp_path):
+    state, fresh = tmp_path / "state.json", identify(coupled_arm(), record())
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("robodyn.analysis.identification.identify.make_consistent", stop)
+        identify(coupled_arm(), record(), state=state)
+    # Neither cutoffs nor delays are looked for again.
+    monkeypatch.setattr("robodyn.analysis.identification.motion_rows.choose_cutoff", stop)
+    monkeypatch.setattr(IdentificationPlan, "find_delays", stop)
+    again = identify(coupled_arm(), record(), state=state)
+    assert describe(again) == describe(fresh) and again.numbers == fresh.numbers
+    with pytest.raises(ModelError, match="another identification"):
+        identify(coupled_arm(), record(seed=1), state=state)
+    with pytest.raises(ModelError, match="cannot be written"):
+        identify(coupled_arm(), record(), state=tmp_path / "missing" / "state.json")
+
+
+def test_an_interrupted_comparison_of_laws_goes_on_where_it_stopped(monkeypatch, tmp_path):
+    laws, searched = ("coulomb_friction", "viscous_friction", "stribeck_friction"), []
+    search = LawContest.search
+
+    def stop_at_third(*arguments):
+        searched.append(arguments)
+        if len(searched) == 3:
+            raise KeyboardInterrupt
+        return search(*arguments)
+
+    monkeypatch.setattr(LawContest, "search", stop_at_third)
+    state = tmp_path / "state.json"
+    part = compare_friction_laws(coupled_arm(), record(), laws, cutoff=15.0, state=state)
+    assert any(row.tried == STOPPED for row in part.rows)
+    whole = compare_friction_laws(coupled_arm(), record(), laws, cutoff=15.0, state=state)
+    assert len(searched) == 3 + 2
+    assert whole.rows == compare_friction_laws(coupled_arm(), record(), laws, cutoff=15.0).rows
 
 
 def test_ripple_is_found_with_its_order_beside_the_best_law():

@@ -9,7 +9,7 @@ from robodyn import Recording, simulate
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.identification.identify import identify
 from robodyn.analysis.measurement.measured import drive_by_data, without
-from robodyn.analysis.validation import runs_beside, validate
+from robodyn.analysis.validation import _Predictor, runs_beside, validate
 from robodyn.base.errors import ModelError
 from robodyn.computation.results import Run, SignalInfo
 from robodyn.description.laws import law
@@ -442,3 +442,36 @@ def test_a_perfect_log_raises_no_alarm():
     assert rows_of(found, "axis.drive.torque")["one step"].correlation < -0.5
     assert not any("look at" in note for note in found.notes)
     assert rows_of(found)["free run"].percent < 1e-9
+
+
+def test_a_validation_that_was_interrupted_goes_on_where_it_stopped(slide, data, monkeypatch, tmp_path):
+    whole, made = validate(slide, data, method="simulation"), []
+    predict, free_run = _Predictor.predict, _Predictor._run_from
+
+    def stop_at_third(*arguments):
+        made.append("predictions")
+        if len(made) == 4:
+            raise KeyboardInterrupt
+        return predict(*arguments)
+
+    monkeypatch.setattr(_Predictor, "predict", stop_at_third)
+    monkeypatch.setattr(_Predictor, "_run_from", lambda *arguments: made.append("run") or free_run(*arguments))
+    state = tmp_path / "state.json"
+    part = validate(slide, data, method="simulation", state=state)
+    assert any("stopped after 40 of 200 predictions" in note for note in part.notes)
+    again = validate(slide, data, method="simulation", state=state)
+    assert again.predictions == whole.predictions and again.notes == whole.notes
+    assert made.count("predictions") == 3 + 8 and made.count("run") == 2
+    with pytest.raises(ModelError, match="another validation"):
+        validate(slide.with_numbers({"mass.mass": 2.1}), data, method="simulation", state=state)
+
+
+def test_a_model_with_other_motions_than_those_measured_is_stopped_early(slide, data):
+    """A spring that swings at 10 kHz takes millions of steps for the four seconds."""
+    mass, stiffness = 2.0, 2.0 * (2 * np.pi * 1e4) ** 2
+    spring = Block("rail.spring", "spring", "rail", parameters={"stiffness": stiffness, "rest": 0.1})
+    blocks = (*slide.machine.blocks, spring)
+    found = validate(slide.replaced(machine=slide.machine.replaced(blocks=blocks)), data, method="simulation")
+    assert any("the model diverges" in note for note in found.notes)
+    assert 0 < found.run.outcome.time < 4.0 and found.run.statistics.steps < 60_000
+    assert found.predictions

@@ -147,7 +147,7 @@ def _deciding(
     bounds = {s.number.name: (s.lower, s.upper) for s in residuals.scales}
     settings = [describe(scenario), sorted(free), sorted(each), bounds]
     parts = [
-        [part.data.names, part.data.time.tolist(), part.data.values.tolist(), part.given, part.noise.tolist()]
+        [part.data.names, part.data.time, part.data.values, part.given, part.noise]
         for part in residuals.parts
     ]
     return settings, parts, seed, dataclasses.asdict(residuals.parts[0].variation.solver)

@@ -21,17 +21,24 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.identification.identify import HELD_OUT, effort_levers, plan_identification, split_rows
+from robodyn.analysis.checkpoint import Checkpoint, Memo, compute_now
+from robodyn.analysis.identification.identify import (
+    HELD_OUT,
+    describe_recordings,
+    effort_levers,
+    plan_identification,
+    split_rows,
+)
 from robodyn.analysis.identification.motion_rows import RegressionRows, with_joint_positions
 from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.measured import tidy_rows
 from robodyn.analysis.measurement.responses import LowPass, differentiate, resample
 from robodyn.analysis.validation import SAME, WORSE, compare_squares
-from robodyn.base import Array, Flaw, FlawList, ModelError, frozen, refuse, report_progress
+from robodyn.base import Array, Flaw, FlawList, ModelError, frozen, refuse, report_progress, update_line
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
 from robodyn.description.laws import arguments_of, info_of, known_laws
-from robodyn.description.model import Block, ElasticGear, Scenario, with_elastic_joints
+from robodyn.description.model import Block, ElasticGear, Scenario, describe, with_elastic_joints
 from robodyn.description.model.block import JointBlock
 
 from .fit import fit_parameters
@@ -440,7 +447,9 @@ class LawContest:
         return best[1]
 
 
-def prepare_contest(scenario: Scenario, runs: Sequence[Run], cutoff: float | None, held_out: float) -> LawContest:
+def prepare_contest(
+    scenario: Scenario, runs: Sequence[Run], cutoff: float | None, held_out: float, memo: Memo | None = None
+) -> LawContest:
     """Motions of joints with friction, and the rows that laws are judged at."""
     blocks = _friction_blocks(scenario)
     bare = _with_friction(scenario, blocks, [])
@@ -460,7 +469,7 @@ def prepare_contest(scenario: Scenario, runs: Sequence[Run], cutoff: float | Non
     G = np.array(levers)
     motions = []
     for run in runs:
-        rows = plan.rows(run, cutoff)
+        rows = plan.rows(run, cutoff, memo.recall if memo else compute_now)
         cutoff = rows.cutoff
         run = tidy_rows(with_joint_positions(bare, joints, run), positions)
         rate = min(assess_clock(run.time).rate, 20 * cutoff)
@@ -502,12 +511,14 @@ def compare_friction_laws(
     *,
     cutoff: float | None = None,
     held_out: float = HELD_OUT,
+    state: str | Path | None = None,
 ) -> LawComparison:
     """Laws of friction, losses and ripple by measured motions and efforts: alone, in turns beside the best, together.
 
     Args:
         laws: names; by default all of `comparable_laws`.
         held_out: share of the rows that laws are judged by and that takes no part in finding their numbers.
+        state: file that keeps the numbers of laws; the same call goes on where it was interrupted.
 
     Raises:
         ModelError: where the scenario has no friction, or a law is none of those that can be compared.
@@ -521,12 +532,15 @@ def compare_friction_laws(
         flaws.add("held_out", f"must be above 0 and below 1, is {held_out:g}", "laws are judged by it")
     flaws.raise_if_any("comparison of laws")
     chosen = list(laws or known)
-    contest = prepare_contest(scenario, runs, cutoff, held_out)
+    decides = describe(scenario), describe_recordings(runs), chosen, cutoff, held_out
+    memo = Memo(Checkpoint("comparison of laws", state, *decides))
+    contest = prepare_contest(scenario, runs, cutoff, held_out, memo)
 
     # The simplest law says the noise of each joint, and where searches of others begin.
     tables: dict[str, Array] = {}
     shape = len(contest.places), len(_numbers_of(SIMPLEST))
-    tables[SIMPLEST] = contest.search([SIMPLEST], contest.begin([SIMPLEST], tables)).reshape(shape)
+    first = memo.recall("first", lambda: contest.search([SIMPLEST], contest.begin([SIMPLEST], tables)))
+    tables[SIMPLEST] = first.reshape(shape)
     whole = np.concatenate(contest.residuals([SIMPLEST], tables[SIMPLEST].ravel())[1])
     left = np.sqrt(np.nanmean(whole**2, axis=0))
     contest = replace(contest, noise=contest.noise * np.where(left > 0, left, 1.0))
@@ -537,8 +551,8 @@ def compare_friction_laws(
     def enter(team: tuple[str, ...]) -> None:
         if team in results:
             return
-        begin = contest.begin(team, tables)
-        theta = contest.search(team, begin)
+        update_line(TOGETHER.join(team))
+        theta = memo.recall(TOGETHER.join(team), lambda: contest.search(team, contest.begin(team, tables)))
         if len(team) == 1:
             tables[team[0]] = theta.reshape(len(contest.places), -1)
         numbers[team], results[team] = theta, contest.residuals(team, theta)[1]

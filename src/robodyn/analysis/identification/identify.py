@@ -6,20 +6,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.coloured_noise import describe_doubt
+from robodyn.analysis.checkpoint import Checkpoint, Memo, Recall, compute_now
+from robodyn.analysis.coloured_noise import Spread, describe_doubt
 from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.measured import describe_fixed, leave_out_repeats, match_measured, without
-from robodyn.base import Array, FlawList, ModelError, frozen, refuse, refuse_unknown, report_progress
+from robodyn.base import Array, FlawList, ModelError, frozen, refuse, refuse_unknown, report_progress, update_line
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
-from robodyn.description.model import Body, Scenario
+from robodyn.description.model import Body, Scenario, describe
 
-from .least_squares import Estimate, estimate, make_consistent
+from .least_squares import Consistent, Estimate, estimate, make_consistent
 from .motion_rows import (
     Effort,
     Force,
@@ -311,6 +313,7 @@ ENOUGH = 4
 WIDE = 1.0
 SURE, SHORTEST, AGREE = 5.0, 0.25, 4.0
 """Delay of efforts by its deviation, and in rows, that is said, and deviations by which each effort may differ."""
+ROWS_OF_DELAYS = 20_000
 POOR = 30.0
 """Per cent of a joint's force that is left, beyond which the model is not that of the data."""
 
@@ -326,6 +329,7 @@ def identify(
     offsets: bool = True,
     loads: Sequence[Mapping[str, float]] = (),
     gains: bool = False,
+    state: str | Path | None = None,
 ) -> Identification:
     """Find inertial parameters, rotors, friction and stiffness of a machine from measured motions and efforts.
 
@@ -337,14 +341,17 @@ def identify(
         offsets: whether each measured effort may have an unknown constant.
         loads: numbers of the scenario that a recording was made with, such as a known payload's mass, for each one.
         gains: whether the efforts' own scale is unknown too: recordings with and without a known load tell it.
+        state: file that keeps finished parts; the same call goes on where it was interrupted.
 
     Raises:
         ModelError: for machines and data that this cannot be done with, with the remedy.
     """
     runs = [data] if isinstance(data, Run) else list(data)
     _check(runs, cutoff, held_out)
+    settings = [cutoff, held_out, robust, offsets, list(loads), gains]
+    memo = Memo(Checkpoint("identification", state, describe(scenario), describe_recordings(runs), settings))
     plan = plan_identification(scenario, runs[0], offsets)
-    rows = plan.choose_rows([plan.prepare(run, cutoff) for run in runs], held_out, cutoff is None)
+    rows = plan.choose_rows(plan.prepare_all(runs, cutoff, memo), held_out, cutoff is None, memo.recall)
     if loads and len(loads) != len(runs):
         refuse(
             "loads", f"are {len(loads)}, recordings {len(runs)}", "give each one its own, {} for none", "identification"
@@ -353,12 +360,15 @@ def identify(
     scales = plan.find_gains(rows, known) if gains else {}
     rows = [plan.corrected(own, load, scales) for own, load in zip(rows, known, strict=True)]
     fitted, held = split_rows(rows, held_out)
+    update_line("least squares", 0.5)
     estimate, notes = plan.estimate(fitted, robust), dict.fromkeys(note for own in rows for note in own.notes)
     if not robust and (outliers := estimate.outliers):
         estimate = plan.estimate(fitted, True)
         notes[f"{outliers} rows are far off all others (outliers): rows far off count less (Huber)"] = None
-    notes |= dict.fromkeys(_describe_delays(plan.find_delays(fitted), 1 / assess_clock(runs[0].time).rate))
-    found = _summarise(plan.regressor, plan.base, estimate, fitted, held)
+    update_line("delays of efforts", 0.55)
+    delays = memo.recall("delays", lambda: plan.find_delays(fitted))
+    notes |= dict.fromkeys(_describe_delays(delays, 1 / assess_clock(runs[0].time).rate))
+    found = _summarise(plan.regressor, plan.base, estimate, fitted, held, memo.recall)
     return replace(found, warnings=(*plan.notes, *notes, *found.warnings), offsets=plan.find_offsets(found),
                    gains=scales)  # fmt: skip
 
@@ -387,14 +397,22 @@ class IdentificationPlan:
         """The regressor of the base parameters."""
         return self.regressor.choose(self.base.kept)
 
-    def rows(self, run: Run, cutoff: float | None = None) -> RegressionRows:
+    def rows(self, run: Run, cutoff: float | None = None, recall: Recall = compute_now) -> RegressionRows:
         """Filtered rows of a recording."""
-        return self._usable(self.prepare(run, cutoff).filtered())
+        return self._usable(self.prepare(run, cutoff, recall).filtered())
 
     def _usable(self, rows: RegressionRows) -> RegressionRows:
         return replace(rows, used=rows.used & self.usable)
 
-    def prepare(self, run: Run, cutoff: float | None = None) -> MotionRows:
+    def prepare_all(self, runs: Sequence[Run], cutoff: float | None, memo: Memo) -> list[MotionRows]:
+        """Rows of all recordings before their last filter."""
+        prepared = []
+        for k, run in enumerate(runs):
+            update_line(f"recording {k + 1} of {len(runs)}", 0.35 * k / len(runs))
+            prepared.append(self.prepare(run, cutoff, memo.within(f"recording {k + 1}")))
+        return prepared
+
+    def prepare(self, run: Run, cutoff: float | None = None, recall: Recall = compute_now) -> MotionRows:
         """Rows of a recording before their last filter."""
         # Units of the signals that are used must be those of the model.
         units = {info.name: info.unit for info in self.system.signals}
@@ -406,31 +424,44 @@ class IdentificationPlan:
         run = replace(run, warnings=(*run.warnings, *describe_fixed(self.system.scenario, run)))
         rising = leave_out_repeats(replace(run, time=run.time - run.time[0], knots=None))
         match_measured(without(rising, unused), units)
-        return compute_rows(self.reduced, self.efforts, self.inputs, self.jacobians, run, cutoff)
+        return compute_rows(self.reduced, self.efforts, self.inputs, self.jacobians, run, cutoff, recall)
 
-    def choose_rows(self, prepared: Sequence[MotionRows], held_out: float, free: bool) -> list[RegressionRows]:
+    def choose_rows(
+        self, prepared: Sequence[MotionRows], held_out: float, free: bool, recall: Recall = compute_now
+    ) -> list[RegressionRows]:
         """Rows by the cutoff whose numbers predict best what took no part: all that is, up to the highest cutoff.
 
         A part of the rows that are fitted judges; the part that is held out as proof has no say.
         """
-        rows = [self._usable(one.filtered()) for one in prepared]
-        inner, judges = split_rows(split_rows(rows, held_out)[0], HELD_OUT)
-        if not free or not judges or sum(int(r.used.sum()) for r in inner) < ENOUGH * len(self.base.kept):
-            return rows
-        found = self.estimate(inner)
-        noise, least = found.noise, self._error(judges, found.beta, found.noise) / CLEARER
-        for part in LOWER:
-            try:
-                lower = [self._usable(one.filtered(part * one.cutoff)) for one in prepared]
-            except ModelError:
-                break
-            fitted = split_rows(split_rows(lower, held_out)[0], HELD_OUT)[0]
-            if sum(int(r.used.sum()) for r in fitted) < ENOUGH * len(self.base.kept):
-                break
-            error = self._error(judges, self.estimate(fitted).beta, noise)
-            if error < least:
-                least, rows = error, lower
-        return rows
+        known: dict[float, list[RegressionRows]] = {}
+
+        def rows_at(part: float) -> list[RegressionRows]:
+            if part not in known:
+                update_line(f"rows low-passed at {part:g} of the highest cutoff", 0.4)
+                known[part] = [self._usable(one.filtered(part * one.cutoff)) for one in prepared]
+            return known[part]
+
+        def choose() -> float:
+            inner, judges = split_rows(split_rows(rows_at(1.0), held_out)[0], HELD_OUT)
+            best = 1.0
+            if not judges or sum(int(r.used.sum()) for r in inner) < ENOUGH * len(self.base.kept):
+                return best
+            found = self.estimate(inner)
+            noise, least = found.noise, self._error(judges, found.beta, found.noise) / CLEARER
+            for part in LOWER:
+                try:
+                    lower = rows_at(part)
+                except ModelError:
+                    break
+                fitted = split_rows(split_rows(lower, held_out)[0], HELD_OUT)[0]
+                if sum(int(r.used.sum()) for r in fitted) < ENOUGH * len(self.base.kept):
+                    break
+                error = self._error(judges, self.estimate(fitted).beta, noise)
+                if error < least:
+                    least, best = error, part
+            return best
+
+        return rows_at(recall("part of the cutoff", choose) if free else 1.0)
 
     def load_of(self, numbers: Mapping[str, float]) -> Array:
         """What known numbers add to the base parameters."""
@@ -466,12 +497,15 @@ class IdentificationPlan:
 
         tau(t) + d tau'(t) = Y beta
         """
-        inner = []
+        inner, slopes = [], []
         for own in rows:
             used = own.used.copy()
             used[1:-1] &= own.used[:-2] & own.used[2:]
-            inner.append(replace(own, used=used))
-        return self._numbers_of_efforts(inner, [np.gradient(own.efforts, 1 / own.rate, axis=0) for own in rows])
+            # So many rows tell a delay as well as all of them.
+            every = max(len(own.time) // ROWS_OF_DELAYS, 1)
+            inner.append(replace(replace(own, used=used).part(slice(None, None, every)), rate=own.rate / every))
+            slopes.append(np.gradient(own.efforts, 1 / own.rate, axis=0)[::every])
+        return self._numbers_of_efforts(inner, slopes)
 
     def _numbers_of_efforts(
         self, rows: Sequence[RegressionRows], columns: Sequence[Array]
@@ -527,6 +561,11 @@ def plan_identification(what: Scenario | System, example: Run, offsets: bool = T
         regressor = regressor.with_offsets([effort.on for effort in efforts], forces, jacobians)
     base = find_base_parameters(regressor)
     return IdentificationPlan(system, regressor, base, tuple(efforts), inputs, jacobians, usable, tuple(notes))
+
+
+def describe_recordings(runs: Sequence[Run]) -> list[Any]:
+    """All of recordings that decides what is found in them."""
+    return [[run.names, run.time, run.values, run.provenance.description.get("saturation_kept", [])] for run in runs]
 
 
 def _check(runs: Sequence[Run], cutoff: float | None, held_out: float) -> None:
@@ -601,12 +640,16 @@ def _summarise(
     found: Estimate,
     fitted: Sequence[RegressionRows],
     held: Sequence[RegressionRows],
+    recall: Recall,
 ) -> Identification:
-    consistent = make_consistent(regressor.parameters, base.G, found)
+    update_line("intervals", 0.65)
+    spread = Spread(**recall("spread", lambda: vars(found.spread)))
+    update_line("bodies that could be", 0.8)
+    bodies = recall("bodies", lambda: vars(make_consistent(regressor.parameters, base.G, found, spread)))
+    consistent = Consistent(**bodies)
     beta = base.G @ consistent.theta
     parts = [(rows, False) for rows in fitted] + [(rows, True) for rows in held]
     predictions = [*predict_joints(regressor, fitted, beta, False), *predict_joints(regressor, held, beta, True)]
-    spread = found.spread
     given = base.G @ regressor.given
     basis = np.linalg.qr(found.known)[0]
     identifiable = np.linalg.norm(basis, axis=1) > 1 - 1e-6
@@ -623,12 +666,13 @@ def _summarise(
             strict=True,
         )  # fmt: skip
     )
-    doubt = describe_doubt(found.spread, found.parts, [r.Y for r in fitted])
+    update_line("tests of the residuals", 0.9)
+    doubt = recall("doubt", lambda: describe_doubt(spread, found.parts, [r.Y for r in fitted]))
     measured = np.concatenate([np.where(r.used, r.tau, np.nan) for r, _ in parts])
     return Identification(
         joints=regressor.joints,
         base=estimates,
-        correlation=found.spread.correlation,
+        correlation=spread.correlation,
         numbers=_numbers(regressor, consistent.theta),
         parameters=dict(zip(regressor.names, consistent.theta.tolist(), strict=True)),
         predictions=tuple(predictions),

@@ -204,7 +204,7 @@ class Consistent:
     lost: float
 
 
-def make_consistent(parameters: Sequence[Parameter], G: Array, found: Estimate) -> Consistent:
+def make_consistent(parameters: Sequence[Parameter], G: Array, found: Estimate, spread: Spread) -> Consistent:
     """The nearest possible parameters."""
     from scipy.optimize import least_squares
 
@@ -212,7 +212,7 @@ def make_consistent(parameters: Sequence[Parameter], G: Array, found: Estimate) 
     given = np.array([parameter.given for parameter in parameters])
     scalars = [k for k, parameter in enumerate(parameters) if not parameter.body]
     start, chart = _charts(parameters, bodies, given, scalars)
-    sizes = _sizes(found, G, given, scalars)
+    sizes = _sizes(found.beta, spread.deviations, G, given, scalars)
     lower = np.full(start.size, -np.inf)
     offset = start.size - len(scalars)
     for i, k in enumerate(scalars):
@@ -237,13 +237,12 @@ def make_consistent(parameters: Sequence[Parameter], G: Array, found: Estimate) 
     return Consistent(theta, float(np.sum((A @ theta - target) ** 2)))
 
 
-def _sizes(found: Estimate, G: Array, given: Array, scalars: Sequence[int]) -> Array:
+def _sizes(beta: Array, deviations: Array, G: Array, given: Array, scalars: Sequence[int]) -> Array:
     """What a scalar parameter is counted in: its own given or found size."""
-    deviations = found.spread.deviations
     sizes = []
     for k in scalars:
         rows = np.flatnonzero(G[:, k])
-        own = max((abs(found.beta[r]) + deviations[r] for r in rows), default=1.0)
+        own = max((abs(beta[r]) + deviations[r] for r in rows), default=1.0)
         sizes.append(max(abs(given[k]), own, 1e-12))
     return np.array(sizes)
 

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from robodyn.analysis.checkpoint import Recall, compute_now
 from robodyn.analysis.measurement.data_sheet import (
     GAP,
     assess_clock,
@@ -401,6 +402,7 @@ def compute_rows(
     jacobians: Array,
     data: Run,
     cutoff: float | None = None,
+    recall: Recall = compute_now,
 ) -> MotionRows:
     """Regressors and forces of one recording.
 
@@ -408,6 +410,7 @@ def compute_rows(
         regressor: of the base parameters.
         inputs: what laws read beside the motion; jacobians: how each effort acts on the joints, (n_efforts, n_joints).
         cutoff: of the low-pass [Hz], None to find one.
+        recall: the cutoff found before the task was interrupted.
     """
     data = with_joint_positions(regressor.scenario, regressor.joints, data)
     positions, flaws = [f"{joint}.position" for joint in regressor.joints], FlawList()
@@ -420,10 +423,11 @@ def compute_rows(
     used = {*positions, *measured, *(name for one in inputs for name in one.signals)}
     data = tidy_rows(without(data, [name for name in data.names if name not in used]), positions)
     rate = assess_clock(data.time).rate
-    chosen = choose_cutoff(data, regressor.joints) if cutoff is None else cutoff
+    chosen = recall("cutoff", lambda: choose_cutoff(data, regressor.joints)) if cutoff is None else cutoff
     if cutoff is None and chosen > 0.99 * rate / 6:
         # Rows are few and not noisy: a spline through them has the motion that differences of rows would blur.
-        chosen, rate = choose_cutoff(data, regressor.joints, FINER), FINER * rate
+        chosen = recall("finer cutoff", lambda: choose_cutoff(data, regressor.joints, FINER))
+        rate *= FINER
     even = _even(data, rate, chosen)
     q = LowPass(chosen)(np.column_stack([even[name].values for name in positions]), rate)
     v = differentiate(q, rate)

@@ -173,7 +173,7 @@ class MarginLimits:
 
     def values(self, z: Array) -> Array:
         """Margins in the units of their limits, (n_cases n_places, n_rows)."""
-        return self.memo.recall(
+        return self.memo.recall_at(
             "margins",
             z,
             lambda: np.array([self._margins(z, k, place) for k, places in enumerate(self.places) for place in places]),

@@ -121,12 +121,12 @@ class Performance:
 
     def values(self, z: Array) -> Array | None:
         """Every measure's windows, (n_cases, n_rows); None where a motion fails."""
-        values = self.memo.recall("values", z, lambda: self._measure(z))
+        values = self.memo.recall_at("values", z, lambda: self._measure(z))
         return values if values.size else None
 
     def slopes(self, z: Array) -> Array:
         """The slopes of the values by z, (n_cases, n_rows, n_z); zero where a motion fails."""
-        return self.memo.recall("slopes", z, lambda: self._differences(z))
+        return self.memo.recall_at("slopes", z, lambda: self._differences(z))
 
     def runs(self, z: Array) -> list[Run] | None:
         """The motion of every case with the gains z; None where one fails."""
@@ -141,10 +141,10 @@ class Performance:
         """The values, none where a motion fails; exact slopes come with them."""
         runs = self.runs(z)
         if runs is None:
-            self.memo.recall("slopes", z, lambda: self._no_slopes(z))
+            self.memo.recall_at("slopes", z, lambda: self._no_slopes(z))
             return np.zeros(0)
         if self.variation.exact:
-            self.memo.recall("slopes", z, lambda: np.array([self._exact(run, z) for run in runs]))
+            self.memo.recall_at("slopes", z, lambda: np.array([self._exact(run, z) for run in runs]))
         return np.array([self._read(run) for run in runs])
 
     def _no_slopes(self, z: Array) -> Array:
