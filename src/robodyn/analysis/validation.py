@@ -67,7 +67,7 @@ WINDOWS = (2, 3, 5, 9, 17, 33)
 """Rows of the polynomial that a slope is taken from; the one that says the next rows best is taken."""
 STARTS_AT_ONCE = 20
 """Predictions after which their errors are kept."""
-LEAST_STEPS, STEPS_OF_SECOND, STEPS_OF_ROW, STEPS_OF_TICK = 5_000, 2_000, 20, 10
+LEAST_STEPS, STEPS_OF_SECOND, STEPS_OF_ROW, STEPS_OF_TICK = 1_000, 2_000, 20, 10
 """Steps of a simulation, of each of its seconds, measured rows and ticks, beyond which a model has another motion."""
 BLOCKS = 10
 """Consecutive parts of the data whose errors count as independent of each other."""
@@ -457,7 +457,7 @@ def _validate_by_simulation(
         if not run.outcome.ok:
             why = ""
             if run.outcome.kind is OutcomeKind.STEP_LIMIT:
-                why = "; motions like the measured one take fewer: the model diverges (solver.max_steps lets it go on)"
+                why = "; a motion like the measured one takes fewer: the model diverges, or swings much faster"
             notes.append(f"the free run: {run.outcome.sentence}{why}; its errors are those up to there")
         for name in late.names:
             row, more = _judge_free_run(name, units[name], late, [_read(each, name, late.time) for each in runs])

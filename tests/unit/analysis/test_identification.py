@@ -398,14 +398,16 @@ def test_an_interrupted_identification_goes_on_where_it_stopped(monkeypatch, tmp
     def stop(*_):
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch:
         patch.setattr("robodyn.analysis.identification.identify.make_consistent", stop)
-        identify(coupled_arm(), record(), state=state)
+        with pytest.raises(KeyboardInterrupt):
+            identify(coupled_arm(), record(), state=state)
     # Neither cutoffs nor delays are looked for again.
     monkeypatch.setattr("robodyn.analysis.identification.motion_rows.choose_cutoff", stop)
     monkeypatch.setattr(IdentificationPlan, "find_delays", stop)
     again = identify(coupled_arm(), record(), state=state)
-    assert describe(again) == describe(fresh) and again.numbers == fresh.numbers
+    assert describe(again) == describe(fresh)
+    assert again.numbers == fresh.numbers
     with pytest.raises(ModelError, match="another identification"):
         identify(coupled_arm(), record(seed=1), state=state)
     with pytest.raises(ModelError, match="cannot be written"):

@@ -460,18 +460,22 @@ def test_a_validation_that_was_interrupted_goes_on_where_it_stopped(slide, data,
     part = validate(slide, data, method="simulation", state=state)
     assert any("stopped after 40 of 200 predictions" in note for note in part.notes)
     again = validate(slide, data, method="simulation", state=state)
-    assert again.predictions == whole.predictions and again.notes == whole.notes
-    assert made.count("predictions") == 3 + 8 and made.count("run") == 2
+    assert again.predictions == whole.predictions
+    assert again.notes == whole.notes
+    assert made.count("predictions") == 3 + 8
+    assert made.count("run") == 2
     with pytest.raises(ModelError, match="another validation"):
         validate(slide.with_numbers({"mass.mass": 2.1}), data, method="simulation", state=state)
 
 
 def test_a_model_with_other_motions_than_those_measured_is_stopped_early(slide, data):
     """A spring that swings at 10 kHz takes millions of steps for the four seconds."""
-    mass, stiffness = 2.0, 2.0 * (2 * np.pi * 1e4) ** 2
+    stiffness = 2.0 * (2 * np.pi * 1e4) ** 2
     spring = Block("rail.spring", "spring", "rail", parameters={"stiffness": stiffness, "rest": 0.1})
     blocks = (*slide.machine.blocks, spring)
-    found = validate(slide.replaced(machine=slide.machine.replaced(blocks=blocks)), data, method="simulation")
+    fast = slide.replaced(machine=slide.machine.replaced(blocks=blocks))
+    found = validate(fast, data, method="simulation", horizon=0.01)
     assert any("the model diverges" in note for note in found.notes)
-    assert 0 < found.run.outcome.time < 4.0 and found.run.statistics.steps < 60_000
+    assert 0 < found.run.outcome.time < 4.0
+    assert found.run.statistics.steps < 55_000
     assert found.predictions
