@@ -662,10 +662,10 @@ def _predict_all(
     try:
         for k, chunk in enumerate(chunks):
             line.update(f"{done} of {len(starts)} predictions", done / len(starts))
-            for i, model in enumerate(models):
-                before[i] = model.recall_chunk(k, chunk, steps, before[i])
-            for own, found in zip(errors, before, strict=True):
-                own.append(found["errors"])
+            found = [model.recall_chunk(k, chunk, steps, own) for model, own in zip(models, before, strict=True)]
+            for own, new in zip(errors, found, strict=True):
+                own.append(new["errors"])
+            before = found
             done += len(chunk)
     except KeyboardInterrupt:
         if not done:

@@ -264,7 +264,7 @@ class RegressionRows:
     notes: tuple[str, ...] = ()
     efforts: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
-    def part(self, kept: Array) -> RegressionRows:
+    def part(self, kept: Array | slice) -> RegressionRows:
         own = {name: getattr(self, name)[kept] for name in ("time", "Y", "tau", "used", "efforts")}
         return replace(self, **own)
 
