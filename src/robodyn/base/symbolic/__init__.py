@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -81,28 +82,33 @@ def stack(values: Any) -> Any:
     Nested sequences are taken in order; matrices column by column.
     """
     if is_symbolic(values):
-        return ca.densify(ca.SX(ca.vertcat(*(_column(item) for item in _items(values)))))
+        columns: list[ca.SX] = []
+        # Numbers among symbols cost CasADi five times as much as symbols: a run of zeros is one sparse column.
+        for zeros, run in groupby(_items(values), lambda item: isinstance(item, float) and item == 0.0):
+            columns += [ca.SX(len(list(run)), 1)] if zeros else map(_column, run)
+        return ca.densify(ca.vertcat(*columns))
     columns = [np.asarray(item, dtype=np.float64).ravel(order="F") for item in _items(values)]
     return np.concatenate(columns) if columns else np.zeros(0)
 
 
 def _items(values: Any) -> Iterable[Any]:
     """The matrices, arrays and scalars in nested sequences."""
-    if isinstance(values, list | tuple):
-        for value in values:
-            yield from _items(value)
-    elif isinstance(values, np.ndarray) and values.dtype == object:
+    if isinstance(values, np.ndarray) and values.dtype == object:
         yield from values.ravel(order="F")
+    elif isinstance(values, list | tuple):
+        for value in values:
+            if isinstance(value, float):
+                yield value
+            else:
+                yield from _items(value)
     else:
         yield values
 
 
-def _column(item: Any) -> Any:
-    if isinstance(item, float):
-        return item
+def _column(item: Any) -> ca.SX:
     if isinstance(item, ca.SX):
         return item if item.is_column() else ca.vec(item)
-    return ca.DM(np.asarray(item, dtype=np.float64).ravel(order="F"))
+    return ca.SX(item if isinstance(item, float) else np.asarray(item, dtype=np.float64).ravel(order="F"))
 
 
 # --------------------------------------------------------------------------------------------------

@@ -47,6 +47,8 @@ SIN_TERMS = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(8))
 COS_TERMS = tuple((-1.0) ** k / math.factorial(2 * k) for k in range(9))
 ARTANH_TERMS = tuple(float(Fraction(2, 2 * k + 1)) for k in range(11))
 INLINED = ("exp", "log", "sin", "cos")
+SHARED_FROM = 6000
+"""Nodes from which on functions share code."""
 NON_NEGATIVE = ("fabs", "sq", "sqrt", "exp")
 
 
@@ -57,9 +59,12 @@ def inline_elementary(program: Program, rough: bool = False) -> Program:
 
 
 def inline_some(program: Program, output: int, first: int) -> Program:
-    """The same for the entries of one output from `first` on; what those before them need too stays as it is."""
+    """The same for the entries of one output from `first` on; what those before them need too stays as it is, and in a
+    long program what any other output needs: all else is then compiled once, not once more with other last digits."""
     builder, exact, loose = Arithmetic(), dict[int, int](), dict[int, int]()
-    needed_exact = live_nodes(program.nodes, [program.outputs[output][:first]])
+    others = list(program.outputs) if len(program.nodes) > SHARED_FROM else [()] * len(program.outputs)
+    others[output] = program.outputs[output][:first]
+    needed_exact = live_nodes(program.nodes, others)
     needed = live_nodes(program.nodes, [program.outputs[output][first:]])
     alone = (node for node, all_of, some in zip(program.nodes, needed, needed_exact, strict=True) if all_of > some)
     if not any(node[0] in INLINED or node[0] == "pow" for node in alone):

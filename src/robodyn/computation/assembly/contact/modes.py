@@ -13,6 +13,7 @@ import numpy as np
 from casadi import SX
 
 from robodyn.base import frozen
+from robodyn.base import symbolic as sym
 from robodyn.base.symbolic import absolute, factor_linear, is_zero, logical_and, maximum, sqrt, to_column, where
 from robodyn.computation.assembly.contribution import Contribution, Deferred, declare_memory, merge
 from robodyn.computation.assembly.declarations import Guard, MemoryInfo, ProblemInfo
@@ -68,7 +69,7 @@ class MassSolver:
         """K M^-1 K^T of rows (k, n), by half a solution of each and one product for both entries of a pair."""
         k, weights = rows.shape[0], SX(ca.vertcat(*self.factors.inverse_diagonal))
         entries = [halve_ldl(self.factors, rows[i, :]) for i in range(k)]  # type: ignore[arg-type]
-        halves = [SX(ca.vertcat(*half)) for half in entries]
+        halves = [SX(sym.stack(half)) for half in entries]
         # Forces that no joint feels both of do nothing to each other: most pairs of a long row of loops.
         felt = np.array([[not is_zero(entry) for entry in half] for half in entries], np.float64).reshape(rows.shape)
         S = SX.zeros(k, k)
