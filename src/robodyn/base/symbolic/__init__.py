@@ -82,12 +82,12 @@ def stack(values: Any) -> Any:
     Nested sequences are taken in order; matrices column by column.
     """
     if is_symbolic(values):
-        columns: list[ca.SX] = []
+        parts: list[ca.SX] = []
         # Numbers among symbols cost CasADi five times as much as symbols: a run of zeros is one sparse column.
         for are_zeros, run in groupby(_items(values), lambda item: isinstance(item, float) and item == 0.0):
             entries = list(run)
-            columns += [ca.SX(len(entries), 1)] if are_zeros else map(_column, entries)
-        return ca.densify(ca.vertcat(*columns))
+            parts += [ca.SX(len(entries), 1)] if are_zeros else map(_column, entries)
+        return ca.densify(ca.vertcat(*parts))
     columns = [np.asarray(item, dtype=np.float64).ravel(order="F") for item in _items(values)]
     return np.concatenate(columns) if columns else np.zeros(0)
 

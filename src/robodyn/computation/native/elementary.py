@@ -62,9 +62,9 @@ def inline_some(program: Program, output: int, first: int) -> Program:
     """The same for the entries of one output from `first` on; what those before them need too stays as it is, and in a
     long program what any other output needs: all else is then compiled once, not once more with other last digits."""
     builder, exact, loose = Arithmetic(), dict[int, int](), dict[int, int]()
-    others = list(program.outputs) if len(program.nodes) > SHARED_FROM else [()] * len(program.outputs)
-    others[output] = program.outputs[output][:first]
-    needed_exact = live_nodes(program.nodes, others)
+    before = program.outputs[output][:first]
+    others = program.outputs if len(program.nodes) > SHARED_FROM else ()
+    needed_exact = live_nodes(program.nodes, [before, *others[:output], *others[output + 1 :]])
     needed = live_nodes(program.nodes, [program.outputs[output][first:]])
     alone = (node for node, all_of, some in zip(program.nodes, needed, needed_exact, strict=True) if all_of > some)
     if not any(node[0] in INLINED or node[0] == "pow" for node in alone):

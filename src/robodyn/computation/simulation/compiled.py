@@ -48,6 +48,7 @@ class CompiledSystem:
         solver: what it was compiled for; runs use it unless they are given another one.
         once: whether it is for a single run, which reports what its references do before it begins; of many runs their
             motions are compared with the limits.
+        quick: whether what is compiled later is compiled fast, as the rest was.
         propagation: how its runs take steps by propagators, or why they do not.
     """
 
@@ -62,6 +63,7 @@ class CompiledSystem:
     work: Mapping[str, int] = field(default_factory=dict)
     plain: bool = False
     once: bool = False
+    quick: bool = False
     propagation: Propagation = Propagation(reason=NOT_LINEAR)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -79,7 +81,10 @@ class CompiledSystem:
         from .run_functions import count_work, derivative_functions
 
         functions = derivative_functions(self.system)
-        module = compile_kernels(functions, INPUTS.index("p"), data=self.system.data, options=Options(plain=self.plain))
+        options = Options(plain=self.plain)
+        module = compile_kernels(
+            functions, INPUTS.index("p"), quick=self.quick, data=self.system.data, options=options
+        )
         return module, count_work(*functions.values())
 
     @cached_property

@@ -123,6 +123,7 @@ def compile_system(
     solver = solver or system.scenario.solver
     patterns = system.scenario.recording.signals if signals is None else tuple(signals)
     kernels = gather_functions(system, solver, patterns, traced=not plain)
+    quick = quick or (once and is_soon_over(system, solver, kernels))
     joined = {}
     # Rates and guards are one function, where both need the forces of contacts and of friction that sticks.
     if not kernels.n_unknowns and system.discrete.problems and system.discrete.guards:
@@ -131,7 +132,7 @@ def compile_system(
         module = compile_kernels(
             kernels.functions | joined,
             INPUTS.index("p"),
-            quick=quick or (once and is_soon_over(system, solver, kernels)),
+            quick=quick,
             on_compile=on_compile,
             data=system.data,
             options=compilation(system, kernels, plain),
@@ -142,7 +143,7 @@ def compile_system(
     sizes = (kernels.n_kept, kernels.n_unknowns)
     recorded, ticks, work = kernels.recorded, kernels.ticks, kernels.work
     compiled = CompiledSystem(system, solver, module, recorded, patterns, *sizes, ticks, work, plain)
-    return replace(compiled, propagation=kernels.propagation)
+    return replace(compiled, quick=quick, propagation=kernels.propagation)
 
 
 LARGE, FEW_STEPS, USUAL_STEP = 10_000, 20_000, 1e-3
