@@ -67,18 +67,25 @@ def test_a_spike_of_a_table_is_met_by_implicit_steps():
     assert run.certificate[UNSEEN].subject == f"proven on {run.statistics.steps} of {run.statistics.steps} steps"
 
 
+@pytest.mark.parametrize("at_event", [False, True])
 @pytest.mark.parametrize("method", ["dopri5", "trbdf2", "rodas4"])
-def test_a_hump_that_begins_and_ends_at_kinks_is_felt(method):
-    """A brake (w^2 - (x - at)^2) b for 1 mm: a step that begins at the first kink sees nothing of it at its start."""
+def test_a_hump_that_begins_and_ends_at_kinks_is_felt(method, at_event):
+    """A brake b u (2 w - u), u = x - begin, for 1 mm: a step that begins at the first kink sees nothing of it there.
+
+    The step before has ended there because of the kink, or of an event.
+    """
     width, lost = 5e-4, 0.2
 
-    def hump(x, *, at):
-        return {"force": -0.375 * lost / width**3 * maximum(0.0, width**2 - (x - at) ** 2)}
+    def hump(x, *, begin):
+        return {"force": -0.375 * lost / width**3 * maximum(0.0, (x - begin) * (2.0 * width - (x - begin)))}
 
-    block = Block("hump", hump, on="slide", inputs={"x": "slide.position"}, parameters={"at": 1.0})
-    system = assemble(sliding(block))
-    for at in np.geomspace(0.03, 7.0, 12):
-        run = simulate(system, Solver(method), parameters={"hump.at": float(at)})
+    block = Block("hump", hump, on="slide", inputs={"x": "slide.position"}, parameters={"begin": 1.0})
+    signals = {"x": "slide.position", "v": "slide.velocity"}
+    event = Event("in", lambda x, begin: x - begin, signals, {"begin": 1.0}, action=lambda v: {"slide.velocity": v})
+    system = assemble(sliding(block, events=(event,) * at_event))
+    begins = ["hump.begin", "in.begin"][: 1 + at_event]
+    for begin in np.geomspace(0.03, 7.0, 12):
+        run = simulate(system, Solver(method), parameters=dict.fromkeys(begins, float(begin)))
         assert run.final["slide.velocity"] == pytest.approx((1.0 - lost) ** 0.5, abs=5e-5)
 
 

@@ -530,8 +530,8 @@ double scan_step(Run *run) {
   int unproven = 0, left_known = 0, hopeless_known = 0, adaptive = run->method->adaptive != 0;
   double spent = run->proof_work;
   Change before = {INFINITY, -1, 1};
-  /* A step that begins at a change ends at the next: no stage may fall between them. */
-  int begins = fabs(run->t - run->changed_at) <= beside(run);
+  /* A step that begins at a change, or at an instant that may be one, ends at the next: no stage may fall between them. */
+  int begins = run->k == 0 || fabs(run->t - run->changed_at) <= beside(run);
   run->crossed = -1;
   begin_levels(run);
   if (run->set_aside && !unproven++) note_unproven(run, first_tired(run), 0.0, 0);
