@@ -200,7 +200,7 @@ int take_step(Run *run) {
     /* Equations that could not be solved are an error beyond all bounds. */
     double error = try_step(run) ? measure_error(run) : INFINITY;
     /* The error of a step across a change says little: what lies before it is tried first. */
-    if (error > 1.0 && error < INFINITY && changes_between(run)) {
+    if (error > 1.0 && error < INFINITY && changes_between(run, 0)) {
       run->rejected++;
       continue;
     }

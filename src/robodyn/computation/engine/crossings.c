@@ -372,7 +372,7 @@ int locate_events(Run *run) {
   int64_t n_log = run->n_log, n_unproven = run->n_unproven, n_missed = run->n_missed;
   int safe = stays_safe(run), fired = 0;
   if (!safe && may_leave_open(run)) {
-    fired = run->n_active > 0 ? look_for_events(run, INFINITY) : 0;
+    fired = changes_between(run, 1) ? -1 : run->n_active > 0 ? look_for_events(run, INFINITY) : 0;
   } else {
     double place = INFINITY;
     if (!safe && run->on_line)

@@ -155,7 +155,7 @@ void bound_quartic(const double c[5], double a, double b, double bounds[4]);
 double scan_step(Run *run);
 double count_work(const Run *run, const Method *method);
 int may_leave_open(Run *run);
-int changes_between(Run *run);
+int changes_between(Run *run, int allowed);
 int stays_safe(Run *run);
 
 /* log.c */

@@ -661,19 +661,23 @@ double scan_step(Run *run) {
   return INFINITY;
 }
 
-/* Whether the ends of a step that its error forbids tell that a condition changes, up to which it is to be made again. */
-int changes_between(Run *run) {
+/* Whether the ends of a step tell that a condition changes up to which it is to be made again: of one that its error forbids, any
+   does; of one that it allows, and of which nothing is proven, a stair: signals that are quantised have many. */
+int changes_between(Run *run, int allowed) {
   int64_t n = run->model->n_conditions, first = first_condition(run);
   double place = INFINITY;
-  int64_t changed = -1;
-  if (n == 0 || (run->method->family != EXPLICIT && run->model->n_d == 0)) return 0;
+  int64_t changed = -1, looked_at = !allowed;
+  for (int64_t k = 0; k < n && !looked_at; k++) looked_at = kind_of(run, first + k) == STAIR;
+  if (!looked_at || n == 0 || (run->method->family != EXPLICIT && run->model->n_d == 0)) return 0;
   begin_levels(run);
   conditions_at(run, 1.0, V_RIGHT);
   for (int64_t k = 0; k < n; k++) {
-    int64_t kind = kind_of(run, first + k);
+    int64_t kind = kind_of(run, first + k), level = run->level[first + k];
     /* At the first place found so far, for those behind it. */
     double value = place < INFINITY ? conditions_at(run, place, V_POINT)[k] : values_row(run, V_RIGHT)[k];
-    if (!differs(kind, run->level[first + k], level_of(kind, value))) continue;
+    /* Where some rest undecided, changes of a step that its error forbids are many. */
+    if (level == ASIDE && !allowed) return 0;
+    if (level == ASIDE || (allowed && kind != STAIR) || !differs(kind, level, level_of(kind, value))) continue;
     need_dense(run);
     changed = first + k;
     place = locate_change(run, changed, 0.0, least(place, 1.0));
@@ -685,6 +689,7 @@ int changes_between(Run *run) {
 int may_leave_open(Run *run) {
   if (may_spend(run)) return 0;
   note_unproven(run, run->n_active > 0 ? 0 : first_condition(run), 0.0, 0);
+  count_rests(run);
   return 1;
 }
 
