@@ -13,7 +13,7 @@ Kind = Literal["continuous", "held"]
 
 @frozen
 class SignalInfo:
-    """What a signal is.
+    """The name, unit and kind of a signal.
 
     Args:
         kind: "held" for one that changes at samples only.

@@ -73,7 +73,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def _parse(parser: Callable[[Any], Any], text: str | bytes, language: str) -> Any:
-    """What a parser makes of a text, nothing nested too deep."""
+    """Parse a text of which nothing is nested too deep."""
     try:
         return _checked(parser(text))
     except Unreadable:

@@ -95,7 +95,7 @@ class WaitingLine:
 
     @property
     def text(self) -> str:
-        """What is being done, and how far it is; nothing as long as only work without a name is under way."""
+        """The work under way, and how far it is; nothing as long as only work without a name is under way."""
         names = [self.outermost.what] if self is not self.outermost else []
         return ", ".join(part for part in (*names, self.what, self.detail) if part)
 

@@ -52,7 +52,7 @@ def _reflected(code: int, general: Callable[[Any, Any], Any]) -> Callable[[Any, 
 
 
 def _array_operation(general: Callable[..., Any]) -> Callable[..., Any]:
-    """What NumPy calls for an array, or a number of its own, beside an expression."""
+    """The operation that NumPy calls for an array, or a number of its own, beside an expression."""
     functions: dict[Any, Any] = {
         getattr(np, name): functools.partial(ca.SX.binary, code) for name, code in UFUNCS.items()
     }

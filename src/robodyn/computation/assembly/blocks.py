@@ -86,7 +86,7 @@ class BoundBlock:
         return self.arguments.get("model", self) is not None
 
     def trace(self, **changed: Any) -> LawTrace | None:
-        """What its law says, some arguments changed; None and a flaw where it cannot be traced."""
+        """Results of its law, some arguments changed; None and a flaw where it cannot be traced."""
         arguments = {**self.arguments, **changed}
         law_call = (self.block.function, arguments, self.bindings)
         trace = trace_law(*law_call, self.path, self.context.flaws, single_output(self.block))
@@ -138,7 +138,7 @@ def _declare(context: Context, block: Block, signal_units: Mapping[str, str]) ->
 
 
 def _bind_arguments(context: Context, block: Block, symbols: Mapping[str, SX]) -> tuple[dict[str, Any], Bindings]:
-    """What the law is called with: symbols of its own states, placeholders for signals, values of parameters."""
+    """Arguments of the law: symbols of its own states, placeholders for signals, values of parameters."""
     arguments: dict[str, Any] = {}
     bindings: Bindings = {}
     path = f"blocks.{block.name}"

@@ -88,7 +88,7 @@ def find_base_period(scenario: Scenario, flaws: FlawList) -> Fraction | None:
 
 @frozen
 class Context:
-    """What all parts are traced with: the scenario, its numbers as values or symbols, the symbol of time.
+    """The scenario that all parts are traced with, its numbers as values or symbols, the symbol of time.
 
     Attributes:
         base_period: of which all sample times are multiples.
@@ -140,7 +140,7 @@ class StickElement:
 
 @frozen
 class Contribution:
-    """What a part adds to a system.
+    """All that a part adds to a system.
 
     Attributes:
         signals: all that has a name and a unit; symbols: of those that are themselves inputs of the system's functions
@@ -275,7 +275,7 @@ def start_context(scenario: Scenario) -> Context:
 
 
 def reference_to(signal: str) -> Deferred:
-    """What a signal will turn out to be."""
+    """The value that a signal will turn out to have."""
     bindings: Bindings = {}
     symbol = placeholder(f"value of {signal}", signal, bindings)
     return Deferred(symbol, bindings)

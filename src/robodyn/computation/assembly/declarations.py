@@ -93,7 +93,7 @@ SETTLE = "contacts.settle"
 
 
 class Ending(Enum):
-    """What it means that a guard ends a run."""
+    """The meaning of a guard that ends a run."""
 
     STOPPED = "a requested event"
     OUT_OF_REACH = "a coordinate or a law left its range"
@@ -208,7 +208,7 @@ class Port:
 
 
 class Invariant(Enum):
-    """What must hold at every instant of a right run; the value says when it does not."""
+    """A condition that must hold at every instant of a right run; the value says when it does not."""
 
     BALANCE = "energy appears or vanishes"
     PASSIVE = "releases energy that it does not have"
@@ -225,7 +225,7 @@ class Invariant(Enum):
 
 @frozen
 class Watched:
-    """What a run watches at every row, without recording it, to see whether an invariant holds.
+    """Values that a run watches at every row, without recording them, to see whether an invariant holds.
 
     Attributes:
         subject: block, contact or state that it is about.

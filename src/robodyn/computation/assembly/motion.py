@@ -295,7 +295,7 @@ class Motion:
         return ca.jacobian(self.coordinate_rates[name], self.v)
 
     def joint_forces(self, forces: Mapping[str, SX]) -> SX:
-        """What forces on joints and coordinates are on the joints: `sum N^T (ds/dq)^T f`, (n_v,), q_dot = N v.
+        """Forces on joints and coordinates as forces on the joints: `sum N^T (ds/dq)^T f`, (n_v,), q_dot = N v.
 
         Swept backwards through all positions at once, with work that grows as that of the positions themselves.
         """
@@ -317,7 +317,7 @@ class Motion:
         return ca.jacobian(self.q_dot, self.v)
 
     def value_at_start(self, expression: SX) -> float:
-        """What an expression of q and v is at the described start, with the parameters as described."""
+        """The value of an expression of q and v at the described start, with the parameters as described."""
         return float(self.values_at_start(expression)[0])
 
     def values_at_start(self, expression: SX) -> Array:
@@ -437,7 +437,7 @@ def watch_joint_limits(motion: Motion, contributions: Contribution) -> Contribut
 
 
 def _define_efforts(motion: Motion, contributions: Contribution, joints: list[Joint]) -> Contribution:
-    """What drives put on joints: all forces of blocks but those that only store or lose energy."""
+    """Efforts of drives on joints: all forces of blocks but those that only store or lose energy."""
     blocks = motion.machine.all_blocks
     idle = {block.name for block in blocks if block.info.passive or block.info.disturbance}
     velocities = [name for freedom in motion.freedoms for name in freedom.velocities]
@@ -462,7 +462,7 @@ def _define_efforts(motion: Motion, contributions: Contribution, joints: list[Jo
 
 @frozen
 class LinearMechanics:
-    """What stands in for the mechanism's own mechanics.
+    """Linear equations that stand in for the mechanism's own mechanics.
 
     Attributes:
         carried: joint torques of folded forces and loads; the bias holds them, the joints' torque signals count them.

@@ -88,7 +88,7 @@ class Network:
     def _order(
         self, root: str, needs: Needs, levels: dict[int, int], stages: list[list[Definition]], flaws: FlawList
     ) -> None:
-        """What a signal needs first, then the signal; without recursion, since chains of signals may be long.
+        """The signals that a signal needs, then itself; without recursion, since chains of signals may be long.
 
         Args:
             levels: stage of each definition met so far; stages: definitions that need only those of stages before.
@@ -157,7 +157,8 @@ def _replace(expressions: list[SX], bindings: list[Binding], signals: Mapping[st
 
 
 def suggest_signal(name: str, signals: Iterable[str]) -> str:
-    """What a signal of a part that exists could be: the nearest one and all that the part has; else the nearest."""
+    """A remedy for an unknown signal of a part that exists: the nearest one and all that the part has; else the
+    nearest."""
     signals, part = list(signals), name
     while part:
         siblings = [signal for signal in signals if signal.startswith(f"{part}.")]

@@ -195,7 +195,7 @@ class _Outside:
         return self.values[signal]
 
     def note(self, entries: Sequence[SX], null: Mapping[str, Array]) -> list[str]:
-        """What is to be noted at reactions that constraint forces change which the motion does not determine."""
+        """Notes on reactions that constraint forces change which the motion does not determine."""
         # Redundant constraints: does a force in the null space of H^T reach this joint?
         if not null:
             return [""] * len(entries)

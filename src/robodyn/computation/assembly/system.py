@@ -170,7 +170,7 @@ class EquationsOfMotion:
 
 @frozen
 class Discrete:
-    """What interrupts the continuous motion: ticks, events, jumps of references, and what is found at the start.
+    """The interruptions of the continuous motion: ticks, events, jumps of references, and the action at the start.
 
     Attributes:
         tasks: in the order in which those of a tick run; late_reads: where that order leaves a value a sample old.
@@ -316,7 +316,7 @@ class System:
         return len(self.states) - self.n_quadratures
 
     def watched_rows(self, invariant: Invariant | None = None) -> list[tuple[Watched, slice]]:
-        """What is watched, all of it or for one invariant, each with its rows of `expressions.watched`."""
+        """All that is watched, or one invariant of it, each with its rows of `expressions.watched`."""
         ends = list(accumulate(watched.count for watched in self.watched))
         rows = [(one, slice(end - one.count, end)) for one, end in zip(self.watched, ends, strict=True)]
         return [(one, place) for one, place in rows if invariant in (None, one.invariant)]
@@ -380,7 +380,7 @@ class System:
 
     @cached_property
     def gives(self) -> dict[str, str]:
-        """What the law of each block says of energy that it gives."""
+        """By block, the words of its law for energy that it gives."""
         return {block.name: block.info.gives for block in self.machine.all_blocks}
 
     @cached_property
@@ -390,7 +390,8 @@ class System:
 
     @cached_property
     def kept(self) -> dict[Any, Any]:
-        """What analyses have compiled of it, by what they were asked for: they are asked again at many points."""
+        """Functions that analyses have compiled of it, by what they were asked for: they are asked again at many
+        points."""
         return {}
 
     @cached_property
@@ -399,7 +400,7 @@ class System:
         return {}
 
     def recall(self, what: str, find: Callable[[], T]) -> T:
-        """What was found of it before, or is found now."""
+        """A finding from before, or one that is made now."""
         if what not in self.findings:
             self.findings[what] = find()
         finding: T = self.findings[what]

@@ -145,7 +145,7 @@ def build_tree(mechanism: Mechanism, values: Values, merge: bool = True) -> Mech
 
 
 def build_elasticity(body: FlexibleBody) -> Elasticity:
-    """What the mechanics of a flexible body needs, as arrays."""
+    """The arrays that the mechanics of a flexible body needs."""
     names = ("first", "first_bend", "second", "second_bend", "turning", "turning_bend")
     sums = {name: np.array(getattr(body.modal_inertia, name)) for name in names}
     return Elasticity(mass=np.diag(body.modal_mass), **sums)

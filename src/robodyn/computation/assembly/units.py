@@ -23,7 +23,7 @@ TURNING = {along: about for along, about in ROW_UNITS.values() if along}
 
 @frozen
 class BlockUnits:
-    """What the placeholders stand for in one block."""
+    """The units that the placeholders stand for in one block."""
 
     coordinate: str
     own: str
@@ -67,7 +67,7 @@ def unit_of_output(block: Block, name: str, units: Mapping[str, str]) -> str:
 
 
 def _axis_units(block: Block, k: int, units: Mapping[str, str]) -> BlockUnits:
-    """What placeholders stand for in the k-th of several values."""
+    """The units that placeholders stand for in the k-th of several values."""
     block_units = units_of(block, units)
     axes = block.axes if block.takes_model else ()
     if k >= len(axes):

@@ -235,7 +235,7 @@ Place = tuple[str, str]
 
 
 def check_meeting(units: Mapping[str, Unit], pairs: Sequence[InterfacePair], flaws: FlawList) -> None:
-    """What connections make of interfaces together."""
+    """Report interfaces and models that do not fit together over all connections."""
     for (unit, interface), count in Counter(place for pair in pairs for place in _places(pair)).items():
         if count > 1:
             flaws.add(f"{unit}.{interface}", f"is in {count} connections", "give each an interface of its own")

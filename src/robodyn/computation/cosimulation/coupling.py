@@ -44,7 +44,7 @@ BUDGET = 2000
 
 
 class Asked(IntEnum):
-    """What the engine asks for, or why there is nothing more to do, as in coupling.h."""
+    """A request of the engine, or why there is nothing more to do, as in coupling.h."""
 
     DONE = 0
     READ_UNIT = 1

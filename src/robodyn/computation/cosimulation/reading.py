@@ -81,7 +81,7 @@ class Subsystem:
 
 @frozen
 class CosimulationFile:
-    """What a file says."""
+    """The contents of a file of a co-simulation."""
 
     name: str
     title: str

@@ -97,7 +97,7 @@ _OWN = {"energy_error": "J", "gap": "", "condition": ""}
 
 
 class UnitRecord:
-    """What a unit without a record of its own gave at the communication points and at its events.
+    """The outputs of a unit without a record of its own, at the communication points and at its events.
 
     Where an event or an exchange makes the outputs jump, there are rows of both sides at the same time.
     """
@@ -143,7 +143,7 @@ class UnitRecord:
 
 @frozen(eq=False)
 class CosimulationRun(Displayed):
-    """What happened.
+    """The runs of all units, the record of their coupling, and how they ended.
 
     Attributes:
         runs: unit -> its run.
@@ -170,7 +170,7 @@ class CosimulationRun(Displayed):
 
     @property
     def certificate(self) -> Certificate:
-        """What the coupling checked of itself; each unit's run has its own."""
+        """The checks of the coupling; each unit's run has its own."""
         return self.coupling.certificate
 
     def energy_error(self) -> float:

@@ -37,7 +37,7 @@ SMALL = 1e-9
 
 
 class HasPlace(Protocol):
-    """What has a position (..., 1 or 3) and, where it is coupled, a rotation (..., 3, 3)."""
+    """A thing with a position (..., 1 or 3) and, where it is coupled, a rotation (..., 3, 3)."""
 
     @property
     def position(self) -> Array: ...

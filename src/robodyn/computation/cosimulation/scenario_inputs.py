@@ -96,7 +96,7 @@ def port_signals(part: Interface) -> tuple[str, ...]:
 
 
 def moving_inputs(interfaces: Mapping[str, Interface]) -> list[str]:
-    """What comes in that may move in time between two exchanges."""
+    """The inputs of interfaces that may move in time between two exchanges."""
     coming = [name for part in interfaces.values() for name in part.incoming]
     return [name for name in coming if _quantity(name, interfaces) in MOVING]
 

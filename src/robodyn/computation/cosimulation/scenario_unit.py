@@ -204,7 +204,7 @@ class ScenarioUnit:
         return np.array([self.system.places[name] for name in names], np.int64)
 
     def _prepare(self) -> None:
-        """What depends on the numbers alone, anew."""
+        """Compute anew all that depends on the numbers alone."""
         functions().unit_prepare(self.native.address)
 
     def _make_run(self, begin: Start) -> ResumableRun:
@@ -267,7 +267,7 @@ class ScenarioUnit:
         return None if status is Status.FINISHED else self.conclude(status)
 
     def serve(self, reason: Reason) -> Outcome | None:
-        """What the run returned to Python for, while others advance it; the outcome where it cannot go on."""
+        """Do what the run returned to Python for, while others advance it; the outcome where it cannot go on."""
         try:
             if not self.run.integration.serve(reason):
                 return self.conclude(self.run.status)
@@ -325,7 +325,7 @@ class ScenarioUnit:
 
     @property
     def memory(self) -> Array:
-        """What sampled blocks remember and hold at the present time."""
+        """Values that sampled blocks remember and hold at the present time."""
         return self.run.m[self.system.sampled_memory]
 
     def move(self, x: Array, memory: Array | None = None) -> None:
@@ -336,7 +336,7 @@ class ScenarioUnit:
             self.run.m[self.system.sampled_memory] = memory
 
     def held(self, names: Sequence[str]) -> Array:
-        """What was sent last for some inputs, as it acts at the present time."""
+        """Values sent last for some inputs, as they act at the present time."""
         places = self.system.places
         passed = self.time - self.values[places[EXCHANGE]] if EXCHANGE in places else 0.0
         values = []

@@ -22,12 +22,12 @@ Coefficients = tuple[float, ...]
 
 
 class UnitRefusal(ValueError):
-    """What a unit raises that cannot take what it is given; its sentence ends the run."""
+    """The error of a unit that cannot take what it is given; its sentence ends the run."""
 
 
 @frozen
 class UnitEvent:
-    """What happened in a unit.
+    """An event in a unit.
 
     Attributes:
         time: when [s]. before, after: the outputs on both sides, None where it moved none by itself, or at an exchange.
@@ -85,7 +85,7 @@ class InterfaceMotion:
 
 @frozen(eq=False)
 class ReducedModel:
-    """What a subsystem is at its interface: `M_eff w' + z = lambda_i + lambda~`.
+    """A subsystem as it is felt at its interface: `M_eff w' + z = lambda_i + lambda~`.
 
     Symbols: w velocity of the interface, lambda_i force of the other side on this subsystem.
 
@@ -143,7 +143,7 @@ def condition_of(mobility: Array, length: float) -> float:
 
 @frozen(eq=False)
 class Abilities:
-    """What a unit may be and do further, each with what stands for units that say nothing of it.
+    """The abilities that a unit may have further, each with what stands for units that say nothing of it.
 
     Attributes:
         interfaces: by which it can be connected; kinds: which outputs are "continuous" and which "held".
@@ -201,7 +201,7 @@ Answer = TypeVar("Answer")
 
 
 class UnitFailure(RuntimeError):
-    """What a unit raised, reported with its name."""
+    """An error that a unit raised, reported with its name."""
 
     def __init__(self, unit: str, error: Exception) -> None:
         super().__init__(f"unit '{unit}' raised {type(error).__name__}", str(error))

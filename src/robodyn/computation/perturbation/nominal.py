@@ -52,7 +52,7 @@ class LinearisationScope:
 
 
 def find_scope(system: System) -> LinearisationScope:
-    """What is linearised in a system.
+    """Find the parts of a system that are linearised.
 
     Raises:
         ModelError: where it has no nominal motion, or closed loops, or friction that sticks to a curved coordinate.

@@ -201,14 +201,14 @@ class _Pieces:
         return _interleave([y0, d0, (3 * mean - 2 * d0 - d1) / h, (d0 + d1 - 2 * mean) / h**2])
 
     def rest(self) -> Array:
-        """What the interpolated matrices leave of the torque."""
+        """The remainder of the torque beside the interpolated matrices."""
         n = self.nominal
         matrices = (n.mass, n.damping, n.stiffness)
         moved = (n.acceleration, n.velocity, n.position)
         return self._left(n.torque, n.torque_rate, list(zip(matrices, moved, strict=True)))
 
     def outputs(self) -> Array:
-        """What the interpolated derivatives leave of the outputs."""
+        """The remainder of the outputs beside the interpolated derivatives."""
         n = self.nominal
         parts = [(n.outputs_by_position, n.position), (n.outputs_by_velocity, n.velocity)]
         # Of all outputs only torques change with time itself, as they do in the torque that is needed against them.

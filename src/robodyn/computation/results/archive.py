@@ -82,7 +82,7 @@ def write_arrays(path: str | Path, kind: ArchiveKind, about: Mapping[str, Any], 
 
 
 def read_arrays(path: str | Path, kind: ArchiveKind, make: Callable[..., T]) -> T:
-    """What is made of a description and its arrays, make(description, **arrays).
+    """Read a description and its arrays, and make something of them, make(description, **arrays).
 
     Raises:
         ArchiveError: for what is wrong with the file; errors of the disk stay what they are.

@@ -36,7 +36,7 @@ class ErrorBar:
 
 @frozen
 class Errors:
-    """What a second solution says of a run.
+    """The differences of a run from a second solution.
 
     Args:
         bars: by name of the signal; against: the second solution in words.
@@ -66,7 +66,7 @@ class Errors:
         return self.bars[name]
 
     def lines(self) -> list[str]:
-        """What there is to say beside the error of each signal."""
+        """Sentences to say beside the error of each signal."""
         said = [f"errors are differences from {self.against}", f"events: {self.events}"]
         if self.lost is not None and self.growth is not None:
             what = f"errors grow tenfold every {np.log(10) / self.growth:.3g} s: the motion is unstable or chaotic"

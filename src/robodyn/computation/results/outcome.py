@@ -126,7 +126,7 @@ class Check:
 
     @property
     def sentence(self) -> str:
-        """What is violated, where, by how much, and what helps."""
+        """The violation in a sentence: where, by how much, and what helps."""
         unit = f" {self.unit}" if self.unit else ""
         where = f" at {self.time:.6g} s" if self.time is not None else ""
         of = f" of '{self.subject}'" if self.subject else ""

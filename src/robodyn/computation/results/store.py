@@ -76,7 +76,8 @@ def write_record(value: Any) -> Any:
 
 
 def read_record(kind: type[T], record: Any, at: str = "") -> T:
-    """What a record of a declared type stands for; a TypeError names the field whose value is of another one."""
+    """The object that a record of a declared type stands for; a TypeError names the field whose value is of another
+    one."""
     value = _read(kind, record, at or kind.__name__)
     if value is MISFIT:
         raise TypeError(f"{at} is {str(record)[:50]!r}")

@@ -124,7 +124,7 @@ def find_scenario(what: str) -> Scenario | ScenarioSequence:
 
 
 def make_scenario(name: str, entry: Extension[Maker]) -> Scenario | ScenarioSequence:
-    """What an entry of the catalogue makes."""
+    """Make the scenario or sequence of an entry of the catalogue."""
     try:
         made = entry.thing()
     except ModelError:
@@ -138,7 +138,8 @@ def make_scenario(name: str, entry: Extension[Maker]) -> Scenario | ScenarioSequ
 
 
 def title_of(maker: Maker) -> str:
-    """What a scenario is, in the sentence of the function that makes it, which is not called: some take their time.
+    """The title of a scenario: the sentence of the function that makes it, which is not called, as some take their
+    time.
 
     What distinguishes it from others of the same function follows: `Option elastic.`, `Option axis l3.`
     """
@@ -195,7 +196,7 @@ def _kinds(hints: dict[str, Any]) -> dict[str, Option]:
 
 
 def read_options(name: str, maker: Callable[..., Any], text: str) -> dict[str, Any]:
-    """What `payload=4,gripper=horizontal` means to a maker.
+    """The values of `payload=4,gripper=horizontal` for the options of a maker.
 
     Raises:
         ModelError: for each option that is unknown, given twice or of another kind.

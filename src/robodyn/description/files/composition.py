@@ -147,7 +147,7 @@ class _Names:
         return {key: self.entry(entry, kinds[key]) if key in kinds else entry for key, entry in value.items()}
 
     def entry(self, value: Any, kind: FieldKind) -> Any:
-        """What a field holds, with the names of parts in it prefixed."""
+        """The contents of a field, with the names of parts in it prefixed."""
         if isinstance(kind, SectionPart) and isinstance(value, str):
             return self.names(value)
         if isinstance(kind, Children) and isinstance(value, Mapping):

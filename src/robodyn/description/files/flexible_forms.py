@@ -352,7 +352,7 @@ class FlexibleForm(Description, kw_only=True):
 
 
 def _under(key: str, make: Callable[[], FlexibleBody]) -> FlexibleBody:
-    """What is made of an inner table, whose flaws are those of its key."""
+    """Make a body of an inner table, whose flaws are those of its key."""
     try:
         return make()
     except ModelError as error:

@@ -154,7 +154,7 @@ class Declared:
 
 @frozen
 class JointStub:
-    """What the chain needs to know of a joint, be the rest of it flawed."""
+    """The part of a joint that the chain needs to know, be the rest of it flawed."""
 
     name: str
     parent: str

@@ -96,7 +96,7 @@ class Timing(Description):
 
 
 class PathForm(Description, ABC, kw_only=True):
-    """What all paths have: the tool, its orientation, the speed along it, and how the joints are chosen."""
+    """The keys of all paths: the tool, its orientation, the speed along it, and how the joints are chosen."""
 
     NOUN = "path"
 

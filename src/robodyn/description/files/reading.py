@@ -32,7 +32,7 @@ from .units import LINEAR, ROTARY, is_quantity, split_quantity
 
 
 def new_values() -> Any:
-    """What an event sets."""
+    """The field of the values that an event sets."""
     doc = "table of states or memory and their new values"
     return numbers("state", dotted=True, default=EMPTY, doc=doc, absent="none")
 
@@ -217,7 +217,7 @@ def _filled(reader: TableReader, units: Mapping[str, str], table: TomlTable) -> 
 
 
 def _place(reader: TableReader, table: TomlTable) -> dict[str, str]:
-    """What {x}, {F} and {I} are on the joint or coordinate that a table names, or is; nothing where that is unknown."""
+    """Units for {x}, {F} and {I} on the joint or coordinate that a table names, or is; none where that is unknown."""
     of = table.data.get("on", table.data.get("prescribed", table.data.get("of")))
     unit = common_unit(of if isinstance(of, (dict, list)) else [of], reader.positions)
     unit = table.data.get("unit", "m") if "function" in table.data else unit
@@ -362,7 +362,7 @@ class TableReader:
         return self.make(table, cls, values | ({} if name is None else {"name": name}))
 
     def values(self, table: TomlTable, cls: type[Description]) -> dict[str, Any]:
-        """What a table gives for the fields of a class; what cannot be read is None."""
+        """Values of a table for the fields of a class; None for those that cannot be read."""
         values: dict[str, Any] = {}
         self.spelled |= {table.at(own): table.at(key) for own, key in cls.SPELLED.items()}
         table.asked |= marked_words(cls).keys()
@@ -440,7 +440,7 @@ class TableReader:
         return dict.fromkeys(fields, FAILED)
 
     def value(self, kind: FieldKind, table: TomlTable, key: str) -> Any:
-        """What a key that is there holds, None where it cannot be read."""
+        """The value of a key that is there, None where it cannot be read."""
         read = next(VALUES[cls] for cls in type(kind).__mro__ if cls in VALUES)
         return read(self, kind, table, key)
 

@@ -62,7 +62,7 @@ def tables_text(data: Mapping[str, Any]) -> str:
 
 
 def _table(description: Description, name: str, path: str, flaws: FlawList, folder: Path | None) -> dict[str, Any]:
-    """What a description says, by the keys of a file; fields at their defaults are left out.
+    """A description by the keys of a file; fields at their defaults are left out.
 
     Args:
         name: of the file, which names what has no other name; folder: in which it is.

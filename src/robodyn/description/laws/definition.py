@@ -24,7 +24,7 @@ RELATIONS = ("above", "as many as")
 
 @frozen
 class LawInfo:
-    """What the `law` decorator says of a function beyond its signature.
+    """Declarations of the `law` decorator beyond a function's signature.
 
     Attributes:
         units: unit of each argument and output; {x} stands for the coordinate's unit (rad or m), {F} for its force's
@@ -107,7 +107,7 @@ def law(function: Callable[..., Any] | None = None, /, *, units: Mapping[str, st
 
 
 def _check_info(function: Callable[..., Any], info: LawInfo) -> None:
-    """What is said of an argument must be said of one that exists, in words that have a meaning."""
+    """Check that declarations are of arguments that exist, in words that have a meaning."""
     names = {argument.name for argument in arguments_of(function)}
     arguments = [argument.name for argument in arguments_of(info.stored)] if info.stored else []
     parameters = {*info.checks, *info.folded, *info.ideal, *info.at_least, *info.at_least.values()}

@@ -168,7 +168,7 @@ def torque_ripple(position, load, *, share, order, phase=0.0):
 
 @law(units=WAVE_UNITS, checks={"level": "positive"}, disturbance=True)
 def saturation_loss(load, *, level):
-    """What magnetic saturation takes from a motor's torque: `tau = u / sqrt(1 + (u / us)^2) - u`.
+    """Torque that magnetic saturation takes from a motor: `tau = u / sqrt(1 + (u / us)^2) - u`.
 
     A smooth curve of one number: 0.5 % are missing at a tenth of the level, 29 % at it, and more than it never comes.
 
@@ -315,7 +315,7 @@ def motor_heat(
 
 @law(units=WAVE_UNITS, torque_share="", disturbance=True)
 def heat_loss_of_torque(load, torque_share):
-    """What warm magnets take from a motor's torque: `tau = (share - 1) u`."""
+    """Torque that warm magnets take from a motor: `tau = (share - 1) u`."""
     return {"torque": (torque_share - 1.0) * load}
 
 
@@ -330,7 +330,7 @@ def heat_loss_of_torque(load, torque_share):
     checks={"trip": "above derate"},
 )
 def thermal_protection(temperature, tripped, *, derate, trip, reset=0.0):
-    """What a drive's firmware allows of its torque: all up to `derate`, less and less towards `trip`, then nothing.
+    """Torque that a drive's firmware allows: all up to `derate`, less and less towards `trip`, then nothing.
 
         share = clip((T_trip - T) / (T_trip - T_derate), 0, 1),   0 from T_trip on until the winding is below T_reset
 

@@ -150,7 +150,7 @@ def shaper_delay(frequency, damping=0.0):
 
 
 def _decay(damping):
-    """What half a period leaves of an oscillation: `exp(-pi d / sqrt(1 - d^2))`, nothing for d = 1."""
+    """Part of an oscillation that is left after half a period: `exp(-pi d / sqrt(1 - d^2))`, nothing for d = 1."""
     return sym.exp(-math.pi * damping / sym.sqrt(sym.maximum(1.0 - damping * damping, 1e-30)))
 
 

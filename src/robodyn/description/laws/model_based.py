@@ -131,7 +131,7 @@ def _task_gains(name, value, rows):
 
 
 def _hold_posture(model, position, velocity, posture, null_stiffness, null_damping):
-    """What spare axes are pulled with to a posture, `k (posture - s) - d s'`; None where nothing is."""
+    """Forces that pull spare axes to a posture, `k (posture - s) - d s'`; None where nothing does."""
     given = [not _is_empty(value) for value in (posture, null_stiffness, null_damping)]
     if not any(given):
         return None

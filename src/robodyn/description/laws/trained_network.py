@@ -245,7 +245,7 @@ RECURRENT: Mapping[str, Sequence[Any]] = {
 
 
 def _recurrent(given: Arrays, attributes: Attributes, gates: int) -> tuple[Any, ...]:
-    """What a recurrent layer of one direction works with: x by steps, weights, both biases, and its states at first."""
+    """Operands of a recurrent layer of one direction: x by steps, weights, both biases, and its states at first."""
     inputs: list[Any] = [*given, *[None] * (8 - len(given))]
     x, W, R, bias, lengths, hidden, cell, peepholes = inputs
     unusual = [key for key, usual in RECURRENT.items() if attributes.get(key, usual[0]) not in usual]

@@ -146,7 +146,7 @@ class Block(Description):
 
     @property
     def info(self) -> LawInfo:
-        """What the law declares: units, states, memory, limits."""
+        """The declarations of the law: units, states, memory, limits."""
         return info_of(self.function)
 
     @property
@@ -207,11 +207,11 @@ class Block(Description):
 
     @property
     def law_name(self) -> str:
-        """What its law is called."""
+        """The name of its law."""
         return self.law if isinstance(self.law, str) else getattr(self.law, "__name__", repr(self.law))
 
     def _check_connections(self, flaws: FlawList) -> None:
-        """What is given fits what the law is: one that holds by friction, or locates something, knows its own place."""
+        """Check that connections fit the law: one that holds by friction, or locates something, knows its own place."""
         if self.unit is not None and not flaws.concern("unit"):
             self._check_unit(flaws)
         # What it acts on are names; a model is for a law that takes one, in compiled code.
@@ -309,7 +309,7 @@ class JointBlock(Block):
 
 
 def name_results(block: Block, returned: Any) -> dict[str, Any]:
-    """What a law returned, by name."""
+    """Results that a law returned, by name."""
     return dict(returned) if isinstance(returned, Mapping) else {single_output(block): returned}
 
 

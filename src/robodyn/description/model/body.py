@@ -131,7 +131,7 @@ MESHES = (".stl", ".obj", ".dae", ".gltf", ".glb")
 
 
 class Look(Description, kw_only=True):
-    """What all looks have: a name, their place on the body, a colour."""
+    """The fields of all looks: a name, their place on the body, a colour."""
 
     NOUN = "look"
     kind: ClassVar[str]
@@ -314,7 +314,7 @@ class BodyNode(Description):
 
 
 class ModalInertia(Description):
-    """What deformation changes in a body's inertia, summed over its particles."""
+    """Changes of a body's inertia by deformation, summed over its particles."""
 
     NOUN = "modal inertia"
 
@@ -429,7 +429,7 @@ class FlexibleBody(Body):
 
 
 def check_attachments(flaws: FlawList, bodies: Sequence[Body], joints: Sequence[Any], points: Sequence[Any]) -> None:
-    """Whatever hangs on a flexible body, or is a point of it, is carried by one of its nodes."""
+    """Check that all that hangs on a flexible body, or is a point of it, is carried by one of its nodes."""
     flexible = {body.name: body for body in bodies if isinstance(body, FlexibleBody)}
     hanging = [(f"joints.{joint.name}", joint.parent, joint) for joint in joints]
     hanging += [(f"points.{point.name}", point.body, point) for point in points]

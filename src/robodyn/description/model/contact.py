@@ -45,7 +45,7 @@ FRICTION = "law of friction: of `slip1`, `slip2` and the `normal` force; of a ri
 
 
 class ContactPair(Description, ABC):
-    """What both kinds of contacts are: two shapes that may touch, and a law of friction."""
+    """Two shapes that may touch, and a law of friction: both kinds of contacts are such pairs."""
 
     NOUN = "contact"
     MISSING: ClassVar[Mapping[str, str]] = {

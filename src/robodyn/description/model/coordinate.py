@@ -224,7 +224,7 @@ def check_mimics(flaws: FlawList, joints: Sequence[Joint]) -> None:
 
 
 def _check_reach(flaws: FlawList, joints: Sequence[Joint]) -> None:
-    """What its leader can reach brings a joint to positions within its own limits."""
+    """Check that a joint's leader can bring it to positions within its own limits."""
     ranges = {joint.name: _range(joint) for joint in joints}
     for name, mimic in followers(joints).items():
         # Axes of joints of several motions have no limits.

@@ -98,7 +98,7 @@ class Description:
         """Note what concerns several fields; `flaws` has those of single fields."""
 
     def made(self) -> Any:
-        """What it stands for, where that is another description."""
+        """The description that this one stands for, where that is another one."""
         return self
 
     def stated(self, *fields: str) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class Description:
         return self._with(lambda _, kind, value: kind.moved(self, value, place, grounded))
 
     def _path(self, prefix: str | None, field: str, kind: FieldKind) -> str:
-        """What the names of a field's numbers begin with."""
+        """The beginning of the names of a field's numbers."""
         prefix = self._prefix if prefix is None else prefix
         return ".".join(filter(None, (prefix, field if kind.under is None else kind.under)))
 

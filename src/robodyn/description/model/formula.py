@@ -169,7 +169,7 @@ class _Parser:
         self.advance()
 
     def read(self, binding: int, depth: int) -> Node:
-        """What is left of the first operator that binds no stronger."""
+        """Read on to the first operator that binds no stronger."""
         left = self.read_operand(depth)
         while self.kind == "sign" and BINDS.get(self.word, 0) > binding:
             word, at = self.take()
@@ -292,7 +292,7 @@ SHORT = ("N", "W", "Pa", "V")
 
 @frozen
 class OperandUnit:
-    """What is known of the unit of a part: None is unknown.
+    """The unit of a part as far as it is known: None is unknown.
 
     Attributes:
         free: whether it is a plain number, which takes the unit of its neighbour; composed: whether it is a product.

@@ -130,7 +130,8 @@ class Interface(Description):
         return _full_names(self.name, quantity, self.row_names)
 
     def _incoming(self) -> dict[str, float]:
-        """What comes in, by its name without the interface's, with its value as long as nothing else does."""
+        """Numbers that come in, by their names without the interface's, with their values as long as nothing else
+        comes."""
         quantities = {"force": ("force",), "motion": ("far_position", "far_velocity")}.get(self.takes, ())
         if self.takes == "model":
             quantities = ("far_inertia", "far_force") if self.rigid else ("far_mobility", "far_acceleration")
@@ -144,7 +145,7 @@ class Interface(Description):
         return tuple(f"{self.name}.{tail}" for tail in self._incoming())
 
     def map_numbers(self, change: NumberMap, prefix: str | None = None) -> Self:
-        """What comes in are numbers, given or not; of stiffness and damping there is one for each row."""
+        """Inputs are numbers, given or not; of stiffness and damping there is one for each row."""
         changed: dict[str, Any] = {}
         for tail, idle in self._incoming().items():
             number = Number(f"{self.name}.{tail}", self.given.get(tail, idle), _unit(tail))

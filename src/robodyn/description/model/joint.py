@@ -300,7 +300,7 @@ class Joint(Description):
 
     @property
     def blocks(self) -> tuple[JointBlock, ...]:
-        """What damping, friction and end stops are to the machine: laws on this joint, with its own numbers."""
+        """Damping, friction and end stops as the machine takes them: laws on this joint, with its own numbers."""
         parts = []
         if self.damping is not None:
             parts.append(self._block("damping", "viscous_friction", viscous="damping"))

@@ -45,7 +45,7 @@ or a new one."""
 
 @frozen
 class FieldKind:
-    """What a field holds.
+    """The kind of a field's contents.
 
     Attributes:
         doc: its meaning, for the docs' tables.
@@ -182,6 +182,7 @@ class Bounds:
     remedy: str = ""
 
     def check(self, flaws: FlawList, path: str, value: Any, unit: str) -> bool:
+        """Whether a value is a number within them; the flaw where it is not."""
         if not check_finite(flaws, path, value, infinite=self.infinite):
             return False
         if self.positive and value < LEAST:

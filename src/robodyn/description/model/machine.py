@@ -199,7 +199,7 @@ def check_part_names(flaws: FlawList, names: Iterable[str]) -> None:
 
 
 def reference_names(joints: Collection[str], points: Collection[str], coordinates: Collection[str]) -> Names:
-    """What parts of a machine may refer to; signals are known only when it is assembled."""
+    """Names that parts of a machine may refer to; signals are known only when it is assembled."""
     return {"point": points, "moving joint": joints, "joint or coordinate": (*joints, *coordinates)}
 
 
@@ -292,7 +292,7 @@ def _join(name: str, mechanisms: Sequence[Mechanism]) -> Mechanism:
 
 
 def _check_world(flaws: FlawList, prefix: str, machine: Machine, place: Pose) -> None:
-    """What is measured from the world's origin would silently change with the place."""
+    """Check that nothing is measured from the world's origin: it would silently change with the place."""
     measured = tuple(
         f"{point.name}.{word}." for point in machine.any_mechanism.points for word in ("position", "velocity")
     )

@@ -56,7 +56,7 @@ class Mechanism(Description):
 
     @property
     def scalar_freedoms(self) -> tuple[Freedom, ...]:
-        """What has one position: axes, then modes."""
+        """The motions that have one position: axes, then modes."""
         return tuple(freedom for freedom in self.freedoms if freedom.is_single)
 
     @cached_property

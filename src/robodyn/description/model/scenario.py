@@ -47,7 +47,7 @@ MOST_ROWS = 50_000_000
 
 
 class Recording(Description):
-    """What is recorded of a run: samples at a rate or at given times, or points of every solver step."""
+    """The rows that are recorded of a run: samples at a rate or at given times, or points of every solver step."""
 
     NOUN = "recording"
 
@@ -88,7 +88,7 @@ def check_samples(flaws: FlawList, duration: Any, recording: Recording) -> None:
 
 
 def check_duration(flaws: FlawList, duration: Any, recording: Recording | None) -> None:
-    """What is to be recorded lies in the simulated time, and is not too much."""
+    """Check that samples lie in the simulated time, and are not too many."""
     if recording:
         check_samples(flaws, duration, recording)
     times = recording.times if recording else None
@@ -112,7 +112,7 @@ UNIT_LENGTH = 1e-6
 
 
 def vector_parts(joints: Iterable[Joint]) -> dict[str, dict[str, str]]:
-    """What may be given as a vector -> its states and their units."""
+    """Names of vectors that may be given -> their states and the units of these."""
     parts: dict[str, dict[str, str]] = {}
     for joint in joints:
         balls = [freedom for freedom in joint.freedoms if not freedom.is_single]
@@ -225,7 +225,7 @@ def state_units(freedoms: Iterable[Freedom], blocks: Iterable[Block]) -> dict[st
 
 
 def check_keep(flaws: FlawList, keep: Sequence[str], states: Sequence[str], initialisation: str) -> None:
-    """What an assembled start keeps are positions and velocities of moving joints, each named once."""
+    """Check that an assembled start keeps positions and velocities of moving joints, each named once."""
     if initialisation != "assembled":
         flaws.add(
             "keep",
@@ -329,7 +329,7 @@ class Scenario(Description, Displayed):
             check_distinct(flaws, super().numbers(""))
 
     def _check_rest(self, flaws: FlawList) -> None:
-        """What a start at rest cannot keep: speeds, and a past that is not the present."""
+        """Report what a start at rest cannot keep: speeds, and a past that is not the present."""
         speeds = {name for freedom in self.machine.any_mechanism.freedoms for name in freedom.velocities}
         for name, value in self.initial.items():
             if name in speeds and value:

@@ -15,7 +15,7 @@ ADAPTIVE_ONLY = ("rtol", "atol", "max_step", "min_step")
 
 @frozen
 class MethodInfo:
-    """What is to be known of a method to choose it; its coefficients are in `robodyn.computation.engine`.
+    """Properties of a method by which it is chosen; its coefficients are in `robodyn.computation.engine`.
 
     Attributes:
         order: power of the step to which the error at a fixed time is proportional.

@@ -50,7 +50,7 @@ ROUNDS, DIFFERENCE, STATIONARY, LEAST = 60, 1e-5, 1e-11, 1e-3
 
 @frozen(eq=False)
 class PosturePreference:
-    """What an arm's spare joints do.
+    """The aim of an arm's spare joints.
 
     Attributes:
         start: y0, (n,); preferred: p, (n,); weights: w, (n,); share: kappa.
@@ -133,7 +133,7 @@ class PosturePreference:
 
 
 def choose_posture(arm: SerialArm, start: Array, prefer: Any) -> PosturePreference | None:
-    """What the spare joints do, None for an arm without.
+    """The aim of the spare joints, None for an arm without.
 
     Args:
         prefer: positions by joint that are to be kept or reached, "manipulability", or None to stay near the start.

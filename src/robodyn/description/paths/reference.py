@@ -94,7 +94,8 @@ def make_table(knots: Any, position: Any, slope: Any, bend: Any) -> JointTable:
 
 @frozen(eq=False)
 class PathRequest:
-    """What a path was planned from, as `plan_path` takes it: by this it is planned again, and written to files."""
+    """The request of which a path was planned, as `plan_path` takes it: by this it is planned again, and written to
+    files."""
 
     point: str
     path: CartesianPath

@@ -586,7 +586,7 @@ class MjcfReader:
     # Equalities and tendons: which constraints and coordinates are they?
 
     def read_parts(self) -> None:
-        """What is beside the tree of bodies."""
+        """Read the parts beside the tree of bodies."""
         self.each("tendon", self.model.ntendon, self.tendon)
         self.each("equality", self.model.neq, self.equality)
         self.each("actuator", len(self.model.actuator_gear), self.actuator)

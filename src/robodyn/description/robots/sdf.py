@@ -374,7 +374,7 @@ class _Joint:
 
 @dataclass
 class _Model:
-    """What there is in a model; our frames of its links stand at anchors, seen in SDF's."""
+    """The parts of a model; our frames of its links stand at anchors, seen in SDF's."""
 
     prefix: str
     place: Pose

@@ -62,7 +62,7 @@ class WrittenRobot:
 
 @frozen
 class JointEffects:
-    """What acts on a joint beside drives: `-damping v - friction sign(v) - stiffness (q - rest)`."""
+    """The forces on a joint beside drives: `-damping v - friction sign(v) - stiffness (q - rest)`."""
 
     damping: float
     friction: float
@@ -394,7 +394,7 @@ class LinkWriter(RobotWriter):
         return link
 
     def put_frame(self, link: Element, joint: str) -> None:
-        """What a massless link says that is there for the next joint."""
+        """Write the contents of a massless link that is there for the next joint."""
 
     def stand(self, link: Element, body: Body) -> None:
         """Where a link stands, in formats in which not its joint alone says it."""

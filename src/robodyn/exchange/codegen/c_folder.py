@@ -27,7 +27,7 @@ UNIT_FILES = ("unit.h", "unit.c", "exchange.c", "start.c", "shortest.c", "text.c
 
 @frozen
 class WrittenCode:
-    """What was written.
+    """The folder that was written.
 
     Attributes:
         agreement: the code's run against the simulation's; None where nothing could run it here.

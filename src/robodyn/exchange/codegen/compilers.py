@@ -163,8 +163,7 @@ def _build(
     linker: Sequence[str],
     options: Sequence[str],
 ) -> Path:
-    """What a linker makes of the objects of files in a folder; several are compiled at a time, and what is kept not
-    again."""
+    """Link the objects of files in a folder; several are compiled at a time, and what is kept is not compiled again."""
     place = folder / name
     place.mkdir(exist_ok=True)
     objects = [f"{Path(source).stem}.o" for source in sources]

@@ -278,7 +278,7 @@ def write_names(model: ExportedModel) -> str:
 
 
 def _write_recording(model: ExportedModel) -> list[str]:
-    """What a run keeps by itself; times of samples at a rate are not written down but computed."""
+    """The recording of a run by itself; times of samples at a rate are not written down but computed."""
     scenario = model.system.scenario
     described, recording = (
         scenario.recording,

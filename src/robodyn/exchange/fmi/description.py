@@ -196,7 +196,7 @@ KINDS = {"cs": ("CoSimulation",), "me": ("ModelExchange",), "both": ("ModelExcha
 
 @frozen
 class UnitHeader:
-    """What is reported of a unit besides its model.
+    """The head of a unit's description, besides its model.
 
     Attributes:
         fmi: version of the interface, 2 or 3. kind: one of `KINDS`.

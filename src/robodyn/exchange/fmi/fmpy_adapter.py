@@ -43,7 +43,7 @@ class StepEnd(NamedTuple):
 
 
 class EventUpdate(NamedTuple):
-    """What an update of the discrete states returns.
+    """The result of an update of the discrete states.
 
     Attributes:
         again: whether another one is needed. next_time: of the next time event, infinite where there is none [s].
@@ -382,7 +382,7 @@ class EventSteps:
         return Outcome(OutcomeKind.FAILED, sentence, self.time)
 
     def logged(self, before: int) -> str:
-        """What the unit has logged since there were so many messages."""
+        """Messages of the unit since there were so many."""
         return "; ".join(self.instance.messages[before:])
 
     def save(self) -> tuple[Any, ...]:

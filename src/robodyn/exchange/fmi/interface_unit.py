@@ -149,7 +149,7 @@ class InterfaceFmu(FmuUnit):
         super().restore(saved)
 
     def _check_interfaces(self) -> None:
-        """What the interfaces need must be there."""
+        """Check that the variables which the interfaces need are there."""
         flaws = FlawList()
         for part in self.interfaces.values():
             needed = [*part.names("position"), *part.names("velocity"), *part.names("force")]

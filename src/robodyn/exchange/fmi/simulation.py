@@ -83,7 +83,7 @@ def simulate_fmu(
 
 
 def plan_experiment(path: str | Path, duration: float | None, step: float | None) -> tuple[FmuExperiment, float | None]:
-    """What is asked for, with the unit's own experiment for what is not; and the tolerance of that."""
+    """The experiment that is asked for, with the unit's own for what is not; and the tolerance of that."""
     description, _ = read_description(path)
     suggested = description.defaultExperiment
     flaws = FlawList()

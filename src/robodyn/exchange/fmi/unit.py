@@ -366,7 +366,7 @@ class FmuUnit:
             return self._steps.fail(self._steps.logged(before) or str(error))
 
     def take_events(self) -> list[UnitEvent]:
-        """What happened since the last call."""
+        """The events since the last call."""
         events, self._steps.events = self._steps.events, []
         return events
 

@@ -237,7 +237,7 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 @frozen
 class Export:
-    """What was written.
+    """The unit that was written.
 
     Attributes:
         kind: cs (co-simulation), me (model exchange) or both.

@@ -108,7 +108,7 @@ class Task:
         return names.index(self.formula.name) if self.formula else None
 
     def find_rewards(self, signals: Array) -> Array:
-        """What the present signals are worth, a row a robot."""
+        """Rewards of the present signals, a row a robot."""
         if self.reward_column is not None:
             return signals[:, self.reward_column].copy()
         function: Any = self.reward
@@ -130,7 +130,7 @@ ROUNDING = 1e-9
 
 
 class Step(NamedTuple):
-    """What a step gives, a row a robot.
+    """The result of a step, a row a robot.
 
     Attributes:
         terminated: by an event; truncated: at the end of the duration, or because the run cannot go on.

@@ -103,7 +103,7 @@ def write_formulas(
 
 
 def mark(number: int) -> WrittenTerm:
-    """What stands for a node until its place is known."""
+    """The mark that stands for a node until its place is known."""
     return WrittenTerm(f"\x01{number}\x02")
 
 

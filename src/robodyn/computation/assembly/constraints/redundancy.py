@@ -129,7 +129,7 @@ def find_redundant(motion: Motion, equations: Sequence[ConstraintEquation], stea
 
 
 def _agree(rows_at: Iterable[Sequence[int]]) -> tuple[int, ...]:
-    """What is found at all positions."""
+    """The rows that are found at all positions."""
     return tuple(sorted(set.intersection(*map(set, rows_at))))
 
 
@@ -166,7 +166,7 @@ def _check_directions(
 
 
 def _why_blind(constraint: Constraint) -> tuple[str, str]:
-    """What is wrong with a constraint that has no direction, and the remedy."""
+    """The flaw of a constraint that has no direction, and the remedy."""
     if isinstance(constraint, Wheel):
         return "lies flat on its plane at the start", "start it upright or leaning"
     if not isinstance(constraint, LoopJoint):

@@ -37,7 +37,7 @@ SIGNALS |= {f"force.{axis}": "N" for axis in XYZ}
 
 @frozen
 class ContactForce:
-    """What a contact point does: normal force, force on the touching body in world axes, and whether it touches."""
+    """The effect of a contact point: normal force, force on the touching body in world axes, and whether it touches."""
 
     contact_point: ContactPoint
     normal: SX

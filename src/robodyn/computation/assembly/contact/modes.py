@@ -80,7 +80,7 @@ class MassSolver:
 
 @frozen
 class Mobility:
-    """What forces do where they act.
+    """The motions that forces cause where they act.
 
     Attributes:
         rows: K (k, n); columns: W (n, k); S: K W.
@@ -96,7 +96,8 @@ class Mobility:
 
     @cached_property
     def own(self) -> SX:
-        """What each force does where it acts itself, negative where friction pulls more than the force pushes, (k,)."""
+        """The effect of each force where it acts itself, negative where friction pulls more than the force pushes,
+        (k,)."""
         return ca.diag(self.S) + self.compliance
 
     def select(self, these: slice) -> Mobility:
@@ -238,7 +239,7 @@ def stack(*parts: Mobility) -> Mobility:
 
 
 def slack_of(b: SX, allowed: SX, least: float = NO_FORCE) -> SX:
-    """What counts as zero beside the motions b, at least so much."""
+    """The size that counts as zero beside the motions b, at least so much."""
     return NO_FORCE * maximum(least / NO_FORCE, ca.mmax(where(allowed, absolute(b), 0.0)))
 
 
@@ -339,7 +340,7 @@ ACTION, PROBLEM = "action:modes", "modes"
 
 @frozen
 class Settled:
-    """What new modes change.
+    """The changes that new modes make.
 
     Attributes:
         update: memory and states by name; jams: memory of what has found no modes.
@@ -405,7 +406,7 @@ class Reaction(Rows, ABC):
 
     @abstractmethod
     def settle(self, modes: list[SX]) -> Settled:
-        """What new modes of these parts change."""
+        """The changes that new modes of these parts make."""
 
     def hold_joints(self, values: SX, held: SX) -> SX:
         """Rates of the joints, exactly zero of those that rows keep at rest."""

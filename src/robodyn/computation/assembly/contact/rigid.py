@@ -328,7 +328,7 @@ class Contacts(Reaction):
 
     @cached_property
     def normal(self) -> Mobility:
-        """What forces along the normals do to the gaps."""
+        """The mobility of the gaps under forces along the normals."""
         return self.plain.select(slice(0, self.k))
 
     @property
@@ -337,7 +337,7 @@ class Contacts(Reaction):
 
     @property
     def returning(self) -> SX:
-        """What sticks comes to rest again, should it move by the solver's errors."""
+        """Rates at which rows that stick come to rest again, should they move by the solver's errors."""
         return ca.vertcat(SX(self.k, 1), 2 * RETURN_RATE * self.slips)
 
     def sinks(self, change: SX) -> SX:
@@ -348,7 +348,7 @@ class Contacts(Reaction):
 
     @cached_property
     def effect(self) -> SX:
-        """What a force with its friction does to its own gap, as a part of what it would do without, (k,)."""
+        """The effect of a force with its friction on its own gap, as a part of its effect without, (k,)."""
         # H_i M^-1 D_i^T by H_i M^-1 H_i^T: below zero, friction pulls the gap shut (Painleve).
         return ca.diag(self.mobility.S)[: self.k] / ca.diag(self.normal.S)
 
@@ -758,7 +758,7 @@ def _define_forces(contacts: Contacts, forces: SX, bindings: Bindings) -> Contri
 
 
 def define_stop_forces(forces: list[tuple[EndStop, SX]], bindings: Bindings) -> Contribution:
-    """What the stops of each joint put on it, as a signal."""
+    """The force of the stops on each joint, as a signal."""
     total: dict[Joint, SX] = {}
     for stop, force in forces:
         total[stop.joint] = total.get(stop.joint, SX(0)) + ENDS[stop.end] * force

@@ -126,7 +126,7 @@ class Sticking(Reaction):
 
     @property
     def returning(self) -> SX:
-        """What is held also returns, r the rate of it: G a + G_dot v = -2 r s_dot - r^2 (s - anchor)."""
+        """Accelerations that return what is held to its anchor: G a + G_dot v = -2 r s_dot - r^2 (s - anchor)."""
         off = self.position - where(self.held, self._of("anchor"), self.position)
         return 2 * RETURN_RATE * self.speed + RETURN_RATE**2 * off
 
@@ -137,7 +137,7 @@ class Sticking(Reaction):
 
     @property
     def resting(self) -> SX:
-        """What cannot hold anything slides, also where nothing moves it yet."""
+        """Which elements are at rest; one that cannot hold anything slides, also where nothing moves it yet."""
         still = absolute(self.speed) <= self.sizes * where(self.held, HELD_SPEED, REST_SPEED)
         return logical_and(still, self._of("strength") > 0)
 
@@ -204,7 +204,7 @@ def build_sticking(
     solve: Solve,
     constrained: Constrained | None,
 ) -> tuple[Sticking | None, Contribution]:
-    """What friction that sticks is made of, if there is any; and a warning where its loads are not determined.
+    """The elements of friction that sticks, if there is any; and a warning where its loads are not determined.
 
     Args:
         units: of all signals; a: accelerations without friction and contacts; solve: M^-1.

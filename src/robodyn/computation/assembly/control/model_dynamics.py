@@ -91,7 +91,7 @@ Signals = Sequence[Any]
 
 @frozen
 class ModelInputs:
-    """What a law sees of the machine: all joints, its axes, and the numbers of its model."""
+    """The part of the machine that a law sees: all joints, its axes, and the numbers of its model."""
 
     time: SX
     q: SX
@@ -261,7 +261,7 @@ class ModelAt:
 
     @cached_property
     def friction(self) -> SX:
-        """What friction is on the axes; elsewhere, forces on the axes that accelerate these as much."""
+        """Forces of friction on the axes; for friction elsewhere, forces on the axes that accelerate these as much."""
         on_axes = to_column(self.force(axis) for axis in self.axes)
         others = [on for on in self.frictions if on not in self.axes]
         return on_axes + self.inertia @ self._rubbed(others) if others else on_axes
@@ -389,7 +389,7 @@ class ModelDynamics:
         angular_velocity: Sequence[Any] = (),
         angular_acceleration: Sequence[Any] = (),
     ) -> SX:
-        """What is wanted of the task, for the functions below; rates that are not given are 0.
+        """The wanted state of the task, for the functions below; rates that are not given are 0.
 
         Args:
             position, velocity, acceleration: one for each of `rows.positions`.

@@ -298,7 +298,7 @@ def trace_functions(system: System, axes: Sequence[str], task: ModelTask) -> Mod
 
 
 def columns_of(system: System, axes: Sequence[str], task: ModelTask) -> dict[str, SX]:
-    """What the functions compute, with the unknown forces as symbols."""
+    """The columns that the functions compute, with the unknown forces as symbols."""
     q, v, rhs = system.q, system.v, system.expressions.rhs
     q_dot, motion = rhs[: system.n_q], rhs[: system.n_q + system.n_v]
     names = [number.name for number in system.parameters]
@@ -549,14 +549,14 @@ def _can_move(flaws: FlawList, scale: Array, task: Sequence[str]) -> bool:
 
 
 def _say_nowhere(flaws: FlawList, mobility: Array, scale: Array) -> None:
-    """What is singular elsewhere too is so not because of the start."""
+    """Report a task that is singular elsewhere too: the start is not to blame."""
     root = np.sqrt(scale)
     if np.linalg.eigvalsh((mobility + mobility.T) / 2 / np.outer(root, root))[0] <= SINGULAR:
         flaws.add("model.task", "its directions depend on each other elsewhere too", "leave one of them out")
 
 
 def free_mobilities(functions: ModelFunctions, q: Array) -> Array:
-    """What a common mobility is: that of each axis and position of the task without constraints."""
+    """Mobilities of the axes and positions of the task without constraints, which others are compared with."""
     M, S = (functions.at_rest(name, q) for name in ("free_mass_matrix", "slopes"))
     return np.einsum("ij,ij->i", S, np.linalg.solve(M, S.T).T)
 
@@ -587,7 +587,7 @@ def name_direction(direction: Array, names: Sequence[str]) -> str:
 
 @frozen
 class MachineSeen:
-    """What a law can see of the machine: symbols of the states of all joints, and what is measured of its axes."""
+    """The machine as a law can see it: symbols of the states of all joints, and measured motions of its axes."""
 
     context: Context
     joints: Mapping[str, SX]
@@ -669,7 +669,8 @@ def _assemble(scenario: Scenario, bare: Machine, flaws: FlawList) -> System | No
 
 
 def _look(machine_seen: MachineSeen, system: System, described: ControlModel) -> ModelInputs:
-    """What the law sees of the machine; its numbers follow those of the machine, by a factor or not at all."""
+    """The inputs that the law sees of the machine; its numbers follow those of the machine, by a factor or not at
+    all."""
     numbers = []
     for number in system.parameters:
         if not number.name.startswith(f"{PROBE}."):

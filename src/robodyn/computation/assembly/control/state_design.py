@@ -201,7 +201,7 @@ class _Held:
 
 @frozen(eq=False)
 class StateDesign:
-    """What was designed for a controller: the sampled machine, the regulator and the observer, where asked for."""
+    """The design of a controller: the sampled machine, the regulator and the observer, where asked for."""
 
     controller: StateController
     plant: SampledPlant
@@ -253,7 +253,7 @@ def find_designs(scenario: Scenario) -> tuple[StateDesign, ...]:
 
 @contextmanager
 def _noted(flaws: FlawList, under: str = "") -> Iterator[None]:
-    """What is raised is noted, each flaw once."""
+    """A block whose errors are noted, each flaw once."""
     try:
         yield
     except ModelError as error:

@@ -45,7 +45,7 @@ PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 @frozen
 class Heading:
-    """What a column's name says.
+    """The quantity, unit and owner that a column's name says.
 
     Attributes:
         kind: a key of `WORDS`, "" where nothing is said; number: of the joint as it is counted there.
@@ -61,7 +61,7 @@ class Heading:
 
 
 def read_heading(column: str, unit: str = "") -> Heading:
-    """What a name and the unit beside it say; the unit has the last word on the quantity."""
+    """Read a name and the unit beside it; the unit has the last word on the quantity."""
     words = [word.lower() for word in PART.findall(column)]
     numbers = [k for k, word in enumerate(words) if word.isdigit()]
     behind = [k for k in numbers if k and words[k - 1] in JOINT_WORDS]

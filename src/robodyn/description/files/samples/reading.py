@@ -100,7 +100,7 @@ class SignalMapping:
 
 @frozen
 class DataMapping:
-    """What the columns of a file mean; without signals all of them are taken by their own names."""
+    """The meaning of a file's columns; without signals all of them are taken by their own names."""
 
     source: str = ""
     text: TextFormat = field(default_factory=TextFormat)

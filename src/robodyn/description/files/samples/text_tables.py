@@ -68,7 +68,7 @@ LOOKED_AT = 50
 
 @frozen
 class TextFormat:
-    """What a mapping says of a text table; None is found out.
+    """The format of a text table as a mapping says it; None is found out.
 
     Attributes:
         skip: lines before the headings.

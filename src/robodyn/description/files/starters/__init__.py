@@ -11,7 +11,7 @@ KINDS = ("arm", "cart", "drive")
 
 
 def starter_titles() -> dict[str, str]:
-    """What each kind is."""
+    """The title of each kind of starter."""
     return {kind: str(parse_toml(_text(kind))["title"]) for kind in KINDS}
 
 
