@@ -146,14 +146,13 @@ def load_csv(path: Path) -> dict[str, Any]:
     if n > len(columns):
         raise FileProblem(f"has a column for mode {n}, but only {len(columns)} columns", "number the modes from 1")
     needed |= {f"mode{k}.{axis}" for k in range(1, max(n, 1) + 1) for axis in XYZ}
-    unknown = [
-        str(column) for column in columns if column not in needed | {"name"} and not COLUMN.fullmatch(str(column))
-    ]
-    missing = sorted(needed - set(columns))
-    if unknown or missing:
-        problems = [
-            f"{word} {', '.join(names)}" for word, names in (("missing", missing), ("unknown", unknown)) if names
-        ]
+    known = needed | {"name"}
+    wrong = {
+        "missing": sorted(needed - set(columns)),
+        "unknown": [str(column) for column in columns if column not in known and not COLUMN.fullmatch(str(column))],
+    }
+    problems = [f"{word} {', '.join(names)}" for word, names in wrong.items() if names]
+    if problems:
         raise FileProblem(
             f"has wrong columns: {'; '.join(problems)}", "name, mass, x, y, z, mode1.x ... mode1.rz, mode2.x ..."
         )
@@ -161,16 +160,15 @@ def load_csv(path: Path) -> dict[str, Any]:
     mass = np.array([_number(row, k, "mass") for k, row in enumerate(rows)])
     place = np.array([[_number(row, k, axis) for axis in XYZ] for k, row in enumerate(rows)])
     motion = np.array([[_motion(row, k, mode + 1) for mode in range(n)] for k, row in enumerate(rows)])
-    heavy = mass != 0
-    nodes = {
-        name: {"position": place[k], "shift": motion[k, :, :3], "turn": motion[k, :, 3:]}
-        for k, name in enumerate(names)
-        if name
-    }
+
+    def motions(rows: Any) -> dict[str, Array]:
+        return {"position": place[rows], "shift": motion[rows][..., :3], "turn": motion[rows][..., 3:]}
+
+    nodes = {name: motions(k) for k, name in enumerate(names) if name}
     if len(nodes) < sum(map(bool, names)):
         raise FileProblem("uses a name twice", "give each node its own")
-    moved, turned = motion[heavy, :, :3], motion[heavy, :, 3:]
-    return {"mass": mass[heavy], "position": place[heavy], "shift": moved, "turn": turned, "nodes": nodes}
+    heavy = mass != 0
+    return {"mass": mass[heavy], **motions(heavy), "nodes": nodes}
 
 
 def _motion(row: dict[str, Any], k: int, mode: int) -> list[float]:
@@ -226,9 +224,6 @@ def _load(path: Path) -> dict[str, Any]:
 # Flexible bodies in files: a beam, a frame of beams, or modal data, and what is made of them.
 
 
-FACTORS = ("stiffness", "damping", "rayleigh")
-
-
 class Reduced(Reduction):
     """How many modes of a structure are kept, which files must say."""
 
@@ -246,6 +241,9 @@ class BeamForm(Reduced, kw_only=True):
     length: float = quantity("m", positive=True)
     section: Section = section()
     elements: int = whole_number(least=1, default=8, doc="number of elements")
+
+    def body(self, name: str) -> FlexibleBody:
+        return beam(name, self.length, self.section, self, elements=self.elements)
 
 
 class NodePlaces(FieldKind):
@@ -280,6 +278,9 @@ class FrameForm(Reduced, kw_only=True):
             own = FlawList()
             check_element(own, element, self.nodes)
             flaws.extend(own.found, under=f"elements[{k}]")
+
+    def body(self, name: str) -> FlexibleBody:
+        return frame(name, self.nodes, self.elements, self, root=self.root)
 
 
 class NodeForm(Description):
@@ -347,44 +348,30 @@ class FlexibleForm(Description, kw_only=True):
     damping: float = declare_as(FlexibleBody, "damping")
     rayleigh: Floats = declare_as(FlexibleBody, "rayleigh")
 
-    def factors(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in FACTORS}
-
-
-def _under(key: str, make: Callable[[], FlexibleBody]) -> FlexibleBody:
-    """Make a body of an inner table, whose flaws are those of its key."""
-    try:
-        return make()
-    except ModelError as error:
-        raise ModelError([flaw.under(key) for flaw in error.flaws]) from error
+    def made(self) -> FlexibleBody:
+        """The body its structure makes, with the factors; flaws of the structure are those of its key."""
+        key = self.MARKS[0]
+        factors = {name: getattr(self, name) for name in ("stiffness", "damping", "rayleigh")}
+        try:
+            body: FlexibleBody = getattr(self, key).body(self.name).replaced(**factors)
+        except ModelError as error:
+            raise ModelError([flaw.under(key) for flaw in error.flaws]) from error
+        return body
 
 
 class BeamBody(FlexibleForm, kw_only=True):
     MARKS = ("beam",)
     beam: BeamForm = child(BeamForm, doc="a straight beam along x, from its node `root` to its node `tip`")
 
-    def made(self) -> FlexibleBody:
-        form, more = self.beam, self.factors()
-        sizes = (form.length, form.section, form)
-        return _under("beam", lambda: beam(self.name, *sizes, elements=form.elements, **more))
-
 
 class FrameBody(FlexibleForm, kw_only=True):
     MARKS = ("frame",)
     frame: FrameForm = child(FrameForm, doc="beams between named nodes")
 
-    def made(self) -> FlexibleBody:
-        form, more = self.frame, self.factors()
-        parts = (form.nodes, form.elements, form)
-        return _under("frame", lambda: frame(self.name, *parts, root=form.root, **more))
-
 
 class ModalBody(FlexibleForm, kw_only=True):
     MARKS = ("modal",)
     modal: ModalForm = declare(ModalPart, MISSING, (ModalForm,), doc="masses and mode shapes from another program")
-
-    def made(self) -> FlexibleBody:
-        return _under("modal", lambda: self.modal.body(self.name).replaced(**self.factors()))
 
 
 FLEXIBLE = (BeamBody, FrameBody, ModalBody)

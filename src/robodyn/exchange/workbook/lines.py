@@ -14,7 +14,6 @@ from robodyn.computation.native.formulas import READABLE, is_infinite, write_num
 from .cells import (
     CellPlacement,
     Column,
-    Key,
     SheetColumns,
     rate_unit,
     replace_marks,
@@ -48,45 +47,45 @@ class LineWriter:
         """Formulas of the first row and of the later ones."""
         special = _SPECIAL.get(column.key[0])
         if special is not None:
-            return special(self, column.key[1])
+            lines = special(self, column.key[1])
+            return (lines, lines) if isinstance(lines, str) else lines
         assert column.node is not None
-        at_home = self.columns.homes.get(column.node) == column.key
-        text = self.formulas[column.node] if at_home else None
-        return self._fill(column.node, text, first=True), self._fill(column.node, text, first=False)
+        # A node is computed in its own column; another one that shows it says where that is.
+        say = self._compute if self.columns.homes.get(column.node) == column.key else self.place
+        return f"={say(column.node, True)}", f"={say(column.node, False)}"
 
-    def _fill(self, node: int, text: str | None, first: bool) -> str:
-        if text is None:
-            return f"={self.place(node, first)}"
-        return "=" + replace_marks(text, lambda number: self.place(number, first))
+    def _compute(self, number: int, first: bool) -> str:
+        """The formula of a node, with the places of what it is computed of."""
+        return replace_marks(self.formulas[number], lambda inner: self.place(inner, first))
 
     def place(self, number: int, first: bool = False) -> str:
         """Where a node is found: a cell of the same row, of the row before, a name, or a number."""
         node = self.row.program.nodes[number]
         if number in self.columns.homes:
-            return f"{self._letter(self.columns.homes[number])}{{r}}"
+            return self._at(*self.columns.homes[number])
         if node[0] == "const":
             return write_number(node[1]).text
         if node[0] != "input":
-            return self.names.derived[number] if number in self.names.derived else self._inline(number, first)
+            # A sign before a parameter has no cell of its own.
+            return self.names.derived.get(number) or self._compute(number, first)
         if node[1] == BEFORE and first:
             return self.names.memory[node[2]]
         return self._input(node[1], node[2])
-
-    def _inline(self, number: int, first: bool) -> str:
-        """A sign before a parameter has no cell of its own."""
-        return replace_marks(self.formulas[number], lambda inner: self.place(inner, first))
 
     def _input(self, kind: int, k: int) -> str:
         if kind == P:
             return self.names.parameters[k]
         if kind == STEP:
             return self._step
-        cells = {T: ("t", "{r}"), X: ("x", "{r}"), BEFORE: ("m", "{p}"), END: ("end", "{r}"), DUE: ("due", "{r}")}
-        key, line = cells[kind]
-        return f"{self._letter((key, k))}{line}"
+        return self._before("m", k) if kind == BEFORE else self._at({T: "t", X: "x", END: "end", DUE: "due"}[kind], k)
 
-    def _letter(self, key: Key) -> str:
-        return self.columns.letters[key]
+    def _at(self, key: str, k: int = 0) -> str:
+        """The cell of a column in the same row, with a mark for its number."""
+        return f"{self.columns.letters[key, k]}{{r}}"
+
+    def _before(self, key: str, k: int = 0) -> str:
+        """The cell of a column in the row before."""
+        return f"{self.columns.letters[key, k]}{{p}}"
 
     @property
     def _even(self) -> bool:
@@ -99,12 +98,17 @@ class LineWriter:
     @property
     def _step(self) -> str:
         """From a row to the next one: the step, or a cell of the row where rows are not even."""
-        return self.names.step if self._even else f"{self._letter(('h', 0))}{{r}}"
+        return self.names.step if self._even else self._at("h")
 
-    def _next_time(self, row: str) -> str:
-        """Time of the row after a row: a step later, or where a reference bends before that, as native runs step."""
-        now = f"{self._letter(('t', 0))}{{{row}}}"
-        step = f"{self._letter(('proposal', 0))}{{{row}}}" if self._adaptive else self.names.step
+    @property
+    def _wanted(self) -> str:
+        """The step before it is cut short where a reference bends."""
+        return self._at("proposal") if self._adaptive else self.names.step
+
+    @property
+    def _next_time(self) -> str:
+        """Time of the row after: a step later, or where a reference bends before that, as native runs step."""
+        now, step = self._at("t"), self._wanted
         if not self.breaks:
             return f"{now}+{step}"
         passed = f"SUMPRODUCT(({self.breaks}<={now}+{BREAK_WIDTH}*{step})*1)"
@@ -112,28 +116,25 @@ class LineWriter:
         return f"IF({bend}<={now}+(1+{BREAK_WIDTH})*{step},{bend},{now}+{step})"
 
     def step_number(self, _: int) -> tuple[str, str]:
-        return "0", f"={self._letter(('step', 0))}{{p}}+1"
+        return "0", f"={self._before('step')}+1"
 
     def time(self, _: int) -> tuple[str, str]:
         if self._adaptive:
-            now = f"{self._letter(('t', 0))}{{p}}"
-            return "0", f"=IF({self._accepted},{now}+{self._letter(('h', 0))}{{p}},{now})"
-        text = f"={self._letter(('step', 0))}{{r}}*{self.names.step}"
-        return text, text if self._even else f"={self._next_time('p')}"
+            now = self._before("t")
+            return "0", f"=IF({self._accepted},{now}+{self._before('h')},{now})"
+        text = f"={self._at('step')}*{self.names.step}"
+        return text, text if self._even else f"={self._next_time}".replace("{r}", "{p}")
 
-    def length(self, _: int) -> tuple[str, str]:
+    def length(self, _: int) -> str:
         """Time to the next row."""
-        end = self._next_time("r")
-        if self._adaptive:
-            end = f"MIN({end},{DURATION})"
-        text = f"={end}-{self._letter(('t', 0))}{{r}}"
-        return text, text
+        end = f"MIN({self._next_time},{DURATION})" if self._adaptive else self._next_time
+        return f"={end}-{self._at('t')}"
 
     def state(self, k: int) -> tuple[str, str]:
         """The end of the step before; where it was too long, what it began with."""
         end = self._end(k).replace("{r}", "{p}")
         if self._adaptive:
-            end = f"IF({self._accepted},{self._letter(('tried', k))}{{p}},{self._letter(('x', k))}{{p}})"
+            end = f"IF({self._accepted},{self._before('tried', k)},{self._before('x', k)})"
         return f"={self.names.states[k]}", f"={end}"
 
     def _end(self, k: int) -> str:
@@ -141,40 +142,36 @@ class LineWriter:
         change = self.place(self.row.outputs["rates"][k])
         if self.row.outputs["end_rates"]:
             change = f"({change}+{self.place(self.row.outputs['end_rates'][k])})/2"
-        return self._limit(k, f"{self._letter(('x', k))}{{r}}+{self._step}*{change}")
+        return self._limit(k, f"{self._at('x', k)}+{self._step}*{change}")
 
     # Step size control: the difference of Heun's and Euler's step is the error of the latter. A step whose error is too
     # large is tried again, shorter; the next one is as long as the error allows, which is of second order in the step.
 
     @property
     def _accepted(self) -> str:
-        return f"{self._letter(('accepted', 0))}{{p}}=1"
+        return f"{self._before('accepted')}=1"
 
-    def tried(self, k: int) -> tuple[str, str]:
-        text = f"={self._end(k)}"
-        return text, text
+    def tried(self, k: int) -> str:
+        return f"={self._end(k)}"
 
-    def off(self, k: int) -> tuple[str, str]:
+    def off(self, k: int) -> str:
         """Error of a state in parts of its tolerance, atol scale + rtol max(|x|, |x at the end|)."""
         rate, end_rate = (self.place(self.row.outputs[group][k]) for group in ("rates", "end_rates"))
-        size = f"MAX(ABS({self._letter(('x', k))}{{r}}),ABS({self._letter(('tried', k))}{{r}}))"
+        size = f"MAX(ABS({self._at('x', k)}),ABS({self._at('tried', k)}))"
         allowed = f"({ATOL}*{self.system.states[k].nominal!r}+{RTOL}*{size})"
-        text = f"={self._step}*({end_rate}-{rate})/2/{allowed}"
-        return text, text
+        return f"={self._step}*({end_rate}-{rate})/2/{allowed}"
 
-    def error(self, _: int) -> tuple[str, str]:
+    def error(self, _: int) -> str:
         """Root mean square of all states."""
         n = len(self.system.states)
-        text = f"=SQRT(SUMSQ({self._letter(('off', 0))}{{r}}:{self._letter(('off', n - 1))}{{r}})/{n})"
-        return text, text
+        return f"=SQRT(SUMSQ({self._at('off')}:{self._at('off', n - 1)})/{n})"
 
-    def accepted(self, _: int) -> tuple[str, str]:
-        text = f"=IF(IFERROR({self._letter(('error', 0))}{{r}}<=1,FALSE),1,0)"
-        return text, text
+    def accepted(self, _: int) -> str:
+        return f"=IF(IFERROR({self._at('error')}<=1,FALSE),1,0)"
 
     def proposal(self, _: int) -> tuple[str, str]:
         """h_next = 0.9 h error^(-1/2), at most five times as long or short; a step that was cut short says nothing."""
-        error, step, before = (f"{self._letter((key, 0))}{{p}}" for key in ("error", "h", "proposal"))
+        error, step, before = (self._before(key) for key in ("error", "h", "proposal"))
         longer = f"{step}*IFERROR(MIN(5,MAX(0.2,0.9/SQRT(MAX({error},1E-10)))),0.2)"
         cut = f"AND({self._accepted},{step}<{before}*(1-1E-12))"
         return f"={self.names.step}", f"=IF({cut},MAX({longer},{before}),{longer})"
@@ -190,35 +187,32 @@ class LineWriter:
                 text = f"{function}({text},{self.place(bound)})"
         return text
 
-    def due(self, k: int) -> tuple[str, str]:
-        step, (period, offset) = f"{self._letter(('step', 0))}{{r}}", self.names.samples[k]
-        since = f"{step}-{offset}" if offset else step
-        test = f"MOD({since},{period})=0"
-        text = f"=IF(AND({step}>={offset},{test}),1,0)" if offset else f"=IF({test},1,0)"
-        return text, text
+    def due(self, k: int) -> str:
+        step, (period, offset) = self._at("step"), self.names.samples[k]
+        if not offset:
+            return f"=IF(MOD({step},{period})=0,1,0)"
+        return f"=IF(AND({step}>={offset},MOD({step}-{offset},{period})=0),1,0)"
 
-    def end(self, _: int) -> tuple[str, str]:
+    def end(self, _: int) -> str:
         """End of the step; just before a jump of a reference that happens there."""
-        step = f"{self._letter(('proposal', 0))}{{r}}" if self._adaptive else self.names.step
-        end = f"{self._letter(('t', 0))}{{r}}+{self._step}"
+        end = f"{self._at('t')}+{self._step}"
         if not self.breaks:
-            return f"={end}", f"={end}"
-        jumps = f"SUMPRODUCT((ABS({self.breaks}-({end}))<{BREAK_WIDTH}*{step})*1)>0"
-        text = f"=IF({jumps},({end})*{JUST_BEFORE},{end})"
-        return text, text
+            return f"={end}"
+        jumps = f"SUMPRODUCT((ABS({self.breaks}-({end}))<{BREAK_WIDTH}*{self._wanted})*1)>0"
+        return f"=IF({jumps},({end})*{JUST_BEFORE},{end})"
 
     def event(self, k: int) -> tuple[str, str]:
         """Whether the guard has passed zero in the wanted direction since the row before."""
         guard = self.system.discrete.guards[k]
-        now = f"{self._letter(('guard', k))}{{r}}"
-        before = now.replace("{r}", "{p}")
+        now, before = self._at("guard", k), self._before("guard", k)
         rising, falling = f"AND({before}<0,{now}>=0)", f"AND({before}>0,{now}<=0)"
         test = {1: rising, -1: falling, 0: f"OR({rising},{falling})"}[guard.direction]
         consequence = "end" if guard.terminal else "event"
         return '=""', f'=IF({test},"{consequence}","")'
 
 
-_SPECIAL: dict[str, Callable[[LineWriter, int], tuple[str, str]]] = {
+# Columns with a formula of their own: that of every row, or of the first row and of the later ones.
+_SPECIAL: dict[str, Callable[[LineWriter, int], str | tuple[str, str]]] = {
     "step": LineWriter.step_number,
     "t": LineWriter.time,
     "proposal": LineWriter.proposal,
