@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
@@ -427,13 +427,12 @@ class MjcfWriter(RobotWriter):
     def put_actuators(self) -> None:
         """Motors, servos and DC motors; commands that are constants stand in the keyframe."""
         self.commands: list[float] = []
-        blocks = {block.name: block for block in self.machine.blocks}
         for block in self.machine.blocks:
             if block.on is None or self.transmission(block.on) is None:
                 continue
-            on, p = block.on, block.parameters
+            p = block.parameters
             if block.law == "torque_source":
-                self.put_servo(block, on, blocks)
+                self.put_servo(block)
             elif block.law in ("current_source", "current_lag"):
                 # The command is a current: the gear is the torque of an ampere.
                 words = {"gear": number_text(p["torque_constant"] * p.get("gear", 1.0))}
@@ -441,18 +440,18 @@ class MjcfWriter(RobotWriter):
                     words |= {"dyntype": "filterexact", "dynprm": number_text(p["time_constant"])}
                 else:
                     words |= both_ways("ctrlrange", p["current_limit"])
-                self.put_actuator("general", block, words, blocks, "current_command", "its command is a current")
+                self.put_actuator("general", block, words, "current_command", "its command is a current")
             elif block.law == "dc_motor" and p["torque_factor"] == 1.0:
                 words = {"motorconst": number_text(p["torque_constant"]), "resistance": number_text(p["resistance"])}
                 words |= {"inductance": number_text(p["inductance"]), "gear": number_text(p["gear"])}
                 if np.isfinite(p["current_limit"]):
                     words["saturation"] = number_text([0.0, p["current_limit"], 0.0])
-                self.put_actuator("dcmotor", block, words, blocks, "voltage", "a dcmotor: MuJoCo 3.7 or newer")
+                self.put_actuator("dcmotor", block, words, "voltage", "a dcmotor: MuJoCo 3.7 or newer")
             elif block.law == "cogging_torque" and p["amplitude"]:
                 # -A sin(n s + phi) = A sin(n s + phi + pi), of a motor without any current.
                 words = {"input": "none", "motorconst": "0", "resistance": "1"}
                 words["cogging"] = number_text([p["amplitude"], p["order"], p["phase"] + np.pi])
-                self.put_actuator("dcmotor", block, words, blocks, "", "a passive dcmotor: MuJoCo 4 or newer")
+                self.put_actuator("dcmotor", block, words, "", "a passive dcmotor: MuJoCo 4 or newer")
 
     def transmission(self, on: str) -> dict[str, str] | None:
         """The joint or tendon that something acts on, None where the file has neither."""
@@ -460,17 +459,17 @@ class MjcfWriter(RobotWriter):
             return {"joint": on}
         return {"tendon": on} if any(tendon.get("name") == on for tendon in self.tendons) else None
 
-    def put_servo(self, block: Block, on: str, blocks: Mapping[str, Block]) -> None:
+    def put_servo(self, block: Block) -> None:
         """A commanded torque: a position servo where a PD or PID loop of the same joint commands it."""
-        loop = blocks.get(str(block.inputs["command"]).rpartition(".")[0])
+        loop = self.source(block, "command")
         limit = block.parameters["torque_limit"]
-        own = {"position": f"{on}.position", "velocity": f"{on}.velocity"}
+        own = {key: f"{block.on}.{key}" for key in ("position", "velocity")}
         servo = loop is not None and loop.law in ("pd_control", "pid_control") and loop.period is None
         # MuJoCo has no servos with negative gains.
         keys = ("proportional", "integral", "derivative")
         servo = servo and loop is not None and all(loop.parameters.get(key, 0.0) >= 0.0 for key in keys)
         if loop is None or not servo or {key: loop.inputs.get(key) for key in own} != own:
-            self.put_actuator("motor", block, both_ways("forcerange", limit), blocks, "command", "a motor")
+            self.put_actuator("motor", block, both_ways("forcerange", limit), "command", "a motor")
             return
         limit = min(limit, loop.parameters["limit"])
         gains = {"kp": loop.parameters["proportional"], "kv": loop.parameters["derivative"]}
@@ -481,27 +480,30 @@ class MjcfWriter(RobotWriter):
         words = {key: number_text(value) for key, value in gains.items()}
         words |= {"input": "pos"} if tag == "pid" else {}
         words |= both_ways("forcerange", limit)
-        self.put_actuator(tag, block, words, blocks, "", note)
-        self.commands[-1:] = [self.say_command(loop, "target", blocks)]
+        self.put_actuator(tag, block, words, "", note)
+        self.commands[-1:] = [self.say_command(loop, "target")]
         self.say_all("block", loop.name, note)
         for key in {"target_velocity", "feed_forward"} & loop.inputs.keys():
             inputs = self.part("block", loop.name).one("inputs")
             assert inputs is not None
             inputs.mark(UNUSED, "the servo has the position alone as its command", key)
 
-    def put_actuator(
-        self, tag: str, block: Block, words: dict[str, str], blocks: Mapping[str, Block], command: str, note: str
-    ) -> None:
+    def put_actuator(self, tag: str, block: Block, words: dict[str, str], command: str, note: str) -> None:
         transmission = self.transmission(str(block.on))
         assert transmission is not None
         SubElement(self.actuators, tag, {"name": self.own_name(block.name), **transmission, **words})
         self.say_all("block", block.name, note)
         if words.get("input") != "none":
-            self.commands.append(self.say_command(block, command, blocks) if command else 0.0)
+            self.commands.append(self.say_command(block, command) if command else 0.0)
 
-    def say_command(self, block: Block, key: str, blocks: Mapping[str, Block]) -> float:
+    def source(self, block: Block, key: str) -> Block | None:
+        """The block whose output is an input of another one, None where it is no block's."""
+        name = str(block.inputs[key]).rpartition(".")[0]
+        return next((other for other in self.machine.blocks if other.name == name), None)
+
+    def say_command(self, block: Block, key: str) -> float:
         """The constant that commands a block; 0 where something else does, which a controller outside must replace."""
-        source = blocks.get(str(block.inputs[key]).rpartition(".")[0])
+        source = self.source(block, key)
         if source is not None and source.law == "constant_reference":
             self.say_all("block", source.name, "ctrl of the keyframe 'start'")
             return float(source.parameters["constant"])
