@@ -107,13 +107,14 @@ def make_parameter_sheet(
     # A start that is searched for is that of the numbers as they are: formulas do not search.
     start = search_start(system, system.described_values)
     remark = "" if system.scenario.initialisation == "given" else FOUND
-    states, memory = (
-        [
-            SheetEntry(info.name, value, info.unit, names.give(f"start.{info.name}"), remark)
-            for info, value in zip(described, values.tolist(), strict=True)
-        ]
-        for described, values in ((system.states, start.x), (system.memory, start.m))
-    )
+    states = [
+        SheetEntry(info.name, value, info.unit, names.give(f"start.{info.name}"), remark)
+        for info, value in zip(system.states, start.x.tolist(), strict=True)
+    ]
+    memory = [
+        SheetEntry(info.name, value, info.unit, names.give(f"start.{info.name}"), remark)
+        for info, value in zip(system.memory, start.m.tolist(), strict=True)
+    ]
     samples = [_sample_entries(system, timing, k, step_entry.name, names) for k, timing in enumerate(row.timings, 1)]
     derived = {node: names.give(f"derived.{k}") for k, node in enumerate(placement.derived, start=1)}
 
