@@ -6,8 +6,8 @@ This is the public `simulate`. It knows of linear models, which the simulation i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from robodyn.base import ModelError
 from robodyn.computation.assembly.system import System
@@ -28,6 +28,9 @@ def simulate(
     certify: bool = False,
     progress: Progress | None = None,
     on_compile: Callable[[str], None] | None = None,
+    file: str | Path | None = None,
+    tolerance: float | None = None,
+    last: float | None = None,
 ) -> Run:
     """Simulate a scenario from its start to its end.
 
@@ -46,6 +49,12 @@ def simulate(
             signal and event, as `errors`.
         progress: called now and then with (time, step, steps).
         on_compile: called with a sentence before a compilation that no cache could spare.
+        file: where to keep the run. A long one is written while it goes on, so that memory does not limit it, and what
+            is read of it later is read from there; a run that is killed leaves what it has in a file beside it, which
+            ends in `.part`.
+        tolerance: error that signals may have in the file, as part of their largest magnitude; 0: none, by default the
+            solver's relative tolerance.
+        last: keep so many seconds at the end alone [s].
 
     Returns:
         The run, also where the simulation could not go on: see its outcome.
@@ -56,7 +65,7 @@ def simulate(
 
         what = assemble(what, signals=recording.signals if recording else ())
         warnings = find_loop_warnings([what], parameters=parameters)
-    run = simulator.simulate(
+    return simulator.simulate(
         what,
         solver,
         start=start,
@@ -65,13 +74,11 @@ def simulate(
         certify=certify,
         progress=progress,
         on_compile=on_compile,
+        file=file,
+        tolerance=tolerance,
+        last=last,
+        loop_warnings=warnings,
     )
-    if not warnings:
-        return run
-    outcome = run.outcome
-    if not outcome.ok:
-        outcome = replace(outcome, sentence=f"{outcome.sentence}; {warnings[0]}")
-    return replace(run, outcome=outcome, warnings=(*run.warnings, *warnings))
 
 
 def find_loop_warnings(

@@ -16,7 +16,8 @@ def replacing(path: str | Path, visible: bool = False) -> Iterator[Path]:
     file that is replaced keeps its permissions; a pipe or a device is written to as it is.
 
     Args:
-        visible: whether the temporary file is of use by itself, so that who finds it should see what it is.
+        visible: whether the temporary file is of use by itself: its name then ends in `.part`, and it stays where the
+            block ends in an error.
     """
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
@@ -33,7 +34,8 @@ def replacing(path: str | Path, visible: bool = False) -> Iterator[Path]:
             shutil.copymode(target, draft)
         os.replace(draft, target)
     finally:
-        draft.unlink(missing_ok=True)
+        if not visible:
+            draft.unlink(missing_ok=True)
     # The new name too is made durable, where the system lets a folder be flushed.
     if os.name == "posix":
         folder = os.open(target.parent, os.O_RDONLY)

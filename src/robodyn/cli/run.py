@@ -96,12 +96,12 @@ def end_of(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def keep_run(run: Run, path: Path, **how: Any) -> KeptRun:
+def keep_run(run: Run, path: Path, tolerance: float = 0.0, **how: Any) -> KeptRun:
     """Save a run, or say why not."""
     from robodyn.computation.results import save
 
     with writing(str(path)):
-        save(run, path)
+        save(run, path, tolerance)
     return KeptRun(run, path, **how)
 
 
@@ -116,6 +116,8 @@ def run(
     max_wall_time: float | None = None,
     duration: float | None = None,
     rate: float | None = None,
+    last: str | None = None,
+    record_tolerance: float | None = None,
     signal: Texts = (),
     setting: Texts = (),
     out: Path = Path("out"),
@@ -137,6 +139,8 @@ def run(
     max_wall_time: Limit on computing time [s].
     duration: Simulated time [s].
     rate: Record at this rate [Hz] instead of every step.
+    last: Keep so much of the end alone, such as 10s.
+    record_tolerance: Error of signals in the file as part of their size; 0 for none, by default rtol.
     signal: Record only these signals (patterns).
     setting (--set): Change a number: name=value.
     out: Folder for the run's file.
@@ -151,11 +155,13 @@ def run(
         require_file(scenario)
         refused = {"solver": solver, "atol": atol, "max-steps": max_steps, "max-wall-time": max_wall_time, "rate": rate}
         refused |= {"no-loop-check": None if loop_check else True, "certify": certify or None}
-        refused |= {"causes": causes or None, "limit": limit}
+        refused |= {"causes": causes or None, "limit": limit, "last": last}
         refuse_options(refused)
         result, path = run_unit(Path(scenario), setting, duration, step, rtol, signal, out)
-        return keep_run(result, path, signals=signals, told_statistics=statistics, results=key_results(result))
-    allowed = None if limit is None else read_limit(limit)
+        how: dict[str, Any] = {"signals": signals, "told_statistics": statistics, "results": key_results(result)}
+        return keep_run(result, path, record_tolerance or 0.0, **how)
+    allowed = None if limit is None else read_option("limit", limit, "m")
+    seconds = None if last is None else read_option("last", last, "s")
     what = load_scenario(scenario)
     if causes and len(phases_of(what)) > 1:
         raise fail("--causes: an error budget needs a single scenario, not a sequence")
@@ -172,24 +178,25 @@ def run(
 
     unstable = find_loop_warnings(systems) if loop_check else []
     warn([*_find_limit_warnings(systems), *unstable])
-    result = _simulate(what, ready, recording, certify)
     path = folder / f"{name_results(scenario, what)}.run"
+    with writing(str(path)):
+        stored = {"file": path, "tolerance": record_tolerance, "last": seconds}
+        result = _simulate(what, ready, recording, certify, **stored)
     budget = None
     if causes and result.outcome.carried_through:
         budget = analysis.split_deviation(systems[0])
     results = key_results(result, limit=allowed, budget=budget)
-    how: dict[str, Any] = {"unstable": unstable, "signals": signals, "told_statistics": statistics}
-    return keep_run(result, path, results=results, **how)
+    return KeptRun(result, path, unstable, signals, statistics, results)
 
 
-def read_limit(text: str) -> float:
-    """A length [m] of an option."""
+def read_option(name: str, text: str, unit: str) -> float:
+    """A quantity of an option."""
     from robodyn.description.files.units import read_quantity
 
     try:
-        return read_quantity(text, "m", "m", bare=True)
+        return read_quantity(text, unit, unit, bare=True)
     except UnitError as error:
-        raise fail(f"--limit {text}: {error}") from error
+        raise fail(f"--{name} {text}: {error}") from error
 
 
 def run_unit(
@@ -261,13 +268,13 @@ def _compile(
     return [compile_scenario(phase, solver, recording.signals) for phase in phases], recording
 
 
-def _simulate(what: Any, ready: Sequence[CompiledSystem], recording: Recording, certify: bool) -> Run:
+def _simulate(what: Any, ready: Sequence[CompiledSystem], recording: Recording, certify: bool, **stored: Any) -> Run:
     from robodyn.computation.simulation import simulate
     from robodyn.computation.simulation.compiled import Phases
     from robodyn.computation.simulation.system_cache import keep
 
     target = ready[0] if len(ready) == 1 else Phases(what, tuple(ready))
-    result = simulate(target, recording=recording, certify=certify)
+    result = simulate(target, recording=recording, certify=certify, **stored)
     for compiled in ready:
         keep(compiled)
     return result

@@ -62,11 +62,15 @@ if TYPE_CHECKING:
 PythonTask = Callable[[int, float, Array, Array, Array], Any]
 PythonAction = Callable[[int, float, Array, Array, Array], tuple[Any, Any]]
 Progress = Callable[[float, float, int], Any]
+Drain = Callable[[Array, Array], bool]
+"""Takes rows [t, y, knot] away, with the times of the probes among them; False where there is no room for them."""
 
 SLICE = 0.02
 """Seconds of computing between two looks at the clock and the keyboard; progress is shown less often."""
 BETWEEN_SHOWS = 0.05
 FIRST_BUDGET = 50
+DRAINED_NUMBERS, KEPT_ROWS = 2**17, 16
+"""Numbers in rows that are taken away at once; rows that the engine keeps to compare the next ones with."""
 LARGEST_RECORD = 2**31
 """Bytes of rows at which a run ends, this project's own choice; copies made on the way take as much again."""
 COUNTERS = (
@@ -167,7 +171,7 @@ def set_up(
     model = fill("Model", problem, rosenbrock_step=traced, march=ctypes.addressof(course) if course else None)
     method, _ = method_structure(solver.method, solver.pair[1] if solver.pair else None)
     rows = {"kind": RECORDING_KINDS.index(recording.kind), "n_times": len(times), "times": times}
-    rows["most_rows"] = LARGEST_RECORD // (8 * (problem.n_y + 2))
+    rows["most_rows"] = 0 if recording.drained else LARGEST_RECORD // (8 * (problem.n_y + 2))
     structures = (
         model,
         method,
@@ -199,6 +203,8 @@ class Integration:
         self.fixed_budget: int | None = None
         self.seen: tuple[tuple[int, int], Array] = (0, 0), NOTHING
         self.derivatives: Derivatives | None = None
+        self.drain: Drain | None = None
+        self.drained_probes = 0
         self.begun = clock.perf_counter()
 
     def _start(self, t0: float, t_end: float, x0: Array, m0: Array) -> None:
@@ -231,6 +237,7 @@ class Integration:
         functions().run_reset(self.address)
         self.p[:] = p
         self._enter(*span, x0, m0)
+        self.drained_probes = 0
         self.begun = clock.perf_counter()
 
     def call_back(self, task: PythonTask | None, action: PythonAction | None, progress: Progress | None) -> None:
@@ -271,6 +278,9 @@ class Integration:
     def serve(self, reason: int) -> bool:
         """Do what the engine returned for; whether the run may go on: its time may be used up."""
         if reason == Reason.BUDGET_USED:
+            if self.drain is not None and not self.take_rows(self.drain):
+                self.conclude(Status.RECORD_FULL)
+                return False
             self.start_slice()
         elif reason == Reason.NEEDS_JACOBIAN:
             self.add_derivatives()
@@ -282,6 +292,20 @@ class Integration:
             self.conclude(Status.WALL_TIME)
             return False
         return True
+
+    def take_rows(self, drain: Drain) -> bool:
+        """Take most rows away, once they are many; whether there was room for them."""
+        count = self.run.n_rows - KEPT_ROWS
+        if count * (self.problem.n_y + 2) < DRAINED_NUMBERS:
+            return True
+        rows = self._rows(count).copy()
+        width = 1 + 2 * self.problem.n_y
+        probes = self.engine.view(self.run.probes, self.run.n_probes * width).reshape(-1, width)[:, 0]
+        ready = int(np.searchsorted(probes, rows[-1, 0]))
+        between = probes[self.drained_probes : ready].copy()
+        self.drained_probes = ready
+        functions().run_drop_rows(self.address, KEPT_ROWS)
+        return drain(rows, between)
 
     def start_slice(self) -> None:
         """Show the progress and choose the next budget, at most four times the last, for 20 ms of work."""

@@ -166,6 +166,7 @@ class EngineRecording:
             each by its right limit; "none" keeps only the first and the last instant.
         keep_end: with "times", whether the instant at which the run ends is kept too.
         watch_steps: with "times", whether the last of what is watched is looked at in every step too.
+        drained: whether rows are taken away while the run goes on, so that it never ends because they are too many.
     """
 
     kind: str = "steps"
@@ -173,6 +174,7 @@ class EngineRecording:
     times: Array | None = None
     keep_end: bool = False
     watch_steps: bool = False
+    drained: bool = False
 
 
 def check_start(problem: EngineProblem, x0: Array, m0: Array) -> None:

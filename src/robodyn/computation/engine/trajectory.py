@@ -111,6 +111,7 @@ class Trajectory(NamedTuple):
         extremes: first value, smallest, its time, largest, its time, when first positive (nan: never) of what was
             watched, (n_watched, 6).
         unknowns: what the equations of the last step were solved for, where the model gives them.
+        n_rows: how many rows there were, where these are an excerpt of them; else 0.
         no_march: why propagators took none of the steps, where that was known before the run.
     """
 
@@ -130,6 +131,7 @@ class Trajectory(NamedTuple):
     proof: Proof
     unknowns: Array
     no_march: str = ""
+    n_rows: int = 0
 
 
 class BrokenRun(RuntimeError):

@@ -38,7 +38,7 @@ from .archive import (
     find_members,
     list_members,
 )
-from .outcome import Check, Outcome, OutcomeKind
+from .outcome import Certificate, Check, Outcome, OutcomeKind
 from .provenance import PlainDict
 from .rows import (
     LARGEST_TOLERANCE,
@@ -206,14 +206,38 @@ class RunWriter:
         """What has been written, to be read from the file."""
         return StoredRows(self.source, self.blocks, len(self.encoder.largest))
 
+    def add_rows(self, run: Run) -> None:
+        """Write all rows of a run."""
+        knots = np.zeros(run.time.size, bool) if run.knots is None else run.knots
+        for rows in split_rows(run.time.size, len(run)):
+            self.add(run.time[rows], run.values[rows], knots[rows])
+
+    def certify(self, run: Run) -> Run:
+        """The run with what its certificate says of the error of the rows."""
+        if not self.encoder.tolerance:
+            return run
+        check = Check(AS_STORED, self.encoder.error, self.encoder.tolerance, remedy="report the model")
+        checks = *run.certificate.checks, check
+        return run.judged(certificate=Certificate(checks, run.certificate.unchecked))
+
     def finish(self, run: Run) -> Path:
-        """Write what the rows mean and where they end, and give the file its name."""
+        """Write what the rows mean and where they end, and give the file its name.
+
+        On a full disk the rows stay, and it can be tried again once there are fewer: see `drop`.
+        """
+        rows = len(self.zip.members)
+        try:
+            self._write_texts(run)
+        except OSError:
+            del self.zip.members[rows:]
+            raise
+        self.stack.close()
+        self.source.path = self.path
+        return self.path
+
+    def _write_texts(self, run: Run) -> None:
         tolerance = self.encoder.tolerance
-        record = to_record(run)
-        record |= {"knots": not run.rows_are_apart, "probed": run.probes is not None}
-        if tolerance:
-            check = Check(AS_STORED, self.encoder.error, tolerance, remedy="report the model")
-            record["certificate"] = [*record["certificate"], write_record(check)]
+        record = to_record(run) | {"knots": not run.rows_are_apart, "probed": run.probes is not None}
         digests = {name: block.digest for name, block in zip(self._names(), self.blocks, strict=True)}
         if run.probes is not None and run.probes.time.size:
             for prefix, values in ((PROBES, run.probes.values), (ERRORS, run.probes.errors)):
@@ -226,9 +250,6 @@ class RunWriter:
         self.zip.add(RUN_FILE.head, text, deflated=True)
         self.zip.add(CHECKSUMS, json.dumps(digests).encode(), deflated=True)
         self.zip.finish()
-        self.stack.close()
-        self.source.path = self.path
-        return self.path
 
     def _names(self) -> list[str]:
         return [member.name for member in self.zip.members if member.name.startswith(ROWS)]
@@ -249,10 +270,8 @@ def save(run: Run, path: str | Path, tolerance: float = 0.0) -> Path:
     """
     check_tolerance(tolerance)
     with RunWriter(path, len(run), tolerance) as writer:
-        knots = np.zeros(run.time.size, bool) if run.knots is None else run.knots
-        for rows in split_rows(run.time.size, len(run)):
-            writer.add(run.time[rows], run.values[rows], knots[rows])
-        return writer.finish(run)
+        writer.add_rows(run)
+        return writer.finish(writer.certify(run))
 
 
 def check_tolerance(tolerance: float) -> None:

@@ -187,6 +187,7 @@ class BatchRunner:
 
     Args:
         recording: as the user says it, or the instants themselves that the engine keeps.
+        drained: whether rows are taken away as they come.
 
     Attributes:
         instants: that the engine keeps.
@@ -205,6 +206,7 @@ class BatchRunner:
         recording: Recording | EngineRecording,
         begin: float,
         duration: float,
+        drained: bool = False,
     ) -> None:
         compiled.check_solver(solver)
         system = compiled.system
@@ -217,7 +219,7 @@ class BatchRunner:
             asked = recording.rate, recording.times, recording.refine
             self.rows_chosen = solver.adaptive and asked == (None, None, None)
             limited = "within" in compiled.module.kernels
-            self.instants = engine_recording(recording, solver, begin, duration, watch_steps=limited)
+            self.instants = engine_recording(recording, solver, begin, duration, limited, drained)
         joints = system.scenario.machine.mechanism.limited_joints if system.scenario.machine.mechanism else ()
         self.limits = {f"{joint.name}.{limit}" for joint in joints for limit in joint.limits}
         self.deciding = deciding_numbers(system)
@@ -376,7 +378,12 @@ class BatchRunner:
 
 
 def find_runner(
-    compiled: CompiledSystem, solver: Solver, recording: Recording | None, begin: float, duration: float
+    compiled: CompiledSystem,
+    solver: Solver,
+    recording: Recording | None,
+    begin: float,
+    duration: float,
+    drained: bool = False,
 ) -> BatchRunner:
     """The runner of runs like these, kept with the compiled system for the next ones.
 
@@ -385,9 +392,9 @@ def find_runner(
             them, as in a single run.
     """
     recording = recording or Recording(refine=1 if compiled.system.discrete.tasks else None)
-    key, runners = (solver, recording, begin, duration), compiled.runners
+    key, runners = (solver, recording, begin, duration, drained), compiled.runners
     if key not in runners:
-        runner = BatchRunner(compiled, solver, recording, begin, duration)
+        runner = BatchRunner(compiled, solver, recording, begin, duration, drained)
         check_extent(compiled, solver, runner.instants, duration)
         if len(runners) >= MOST_RUNNERS:
             runners.clear()

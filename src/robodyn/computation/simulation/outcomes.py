@@ -100,7 +100,7 @@ class _End:
                 )
             case OutcomeKind.RECORD_FULL:
                 advice = self._blame_short_steps() or "record fewer signals, or at a rate (recording.rate)"
-                what = f"with {len(trajectory.time)} rows of {len(self.compiled.recorded)} signals"
+                what = f"with {trajectory.n_rows or len(trajectory.time)} rows of {len(self.compiled.recorded)} signals"
                 # The event that happened most often may be what filled it.
                 for k, most in Counter(guard for _, guard in trajectory.events).most_common(1):
                     often = self.compiled.system.discrete.guards[k].name
@@ -320,7 +320,8 @@ def _describe_waiting(compiled: CompiledSystem, column: dict[str, int], trajecto
     scenario = compiled.system.scenario
     ends = [event.name for event in scenario.events if event.terminal]
     speeds = [k for name, k in column.items() if name.endswith(".velocity") and name.count(".") == 1]
-    if not ends or not speeds or not len(trajectory.y):
+    # An excerpt does not show when something moved last.
+    if not ends or not speeds or not len(trajectory.y) or trajectory.n_rows:
         return []
     begin, passed = trajectory.time[0], trajectory.at_time - trajectory.time[0]
     if passed < (1 - 1e-9) * scenario.duration:

@@ -152,12 +152,18 @@ def history_start(compiled: CompiledSystem, start: Start, p: Array, values: Mapp
 
 
 def engine_recording(
-    recording: Recording, solver: Solver, begin: float, duration: float, watch_steps: bool = False
+    recording: Recording,
+    solver: Solver,
+    begin: float,
+    duration: float,
+    watch_steps: bool = False,
+    drained: bool = False,
 ) -> EngineRecording:
     """The instants a run keeps; times beyond its end are refused.
 
     Args:
         watch_steps: whether what is watched is looked at in every step, be its rows kept or not.
+        drained: whether rows are taken away as they come.
     """
     if recording.times is not None:
         times = np.array(recording.times, float)
@@ -165,16 +171,16 @@ def engine_recording(
             allowed = f"between {begin:g} and {begin + duration:g} s"
             what = f"must lie {allowed}, are from {times[0]:g} to {times[-1]:g} s"
             refuse("recording.times", what, "lengthen the duration or leave times out")
-        return EngineRecording(kind="times", times=times, watch_steps=watch_steps)
+        return EngineRecording(kind="times", times=times, watch_steps=watch_steps, drained=drained)
     if recording.rate is not None:
         flaws = FlawList()
         check_samples(flaws, duration, recording)
         flaws.raise_if_any("recording")
         count = recording.samples(duration)
         times = begin + np.minimum(np.arange(count) / recording.rate, duration)
-        return EngineRecording(kind="times", times=times, keep_end=True, watch_steps=watch_steps)
+        return EngineRecording("times", times=times, keep_end=True, watch_steps=watch_steps, drained=drained)
     # Adaptive steps are recorded by as many points as reading between them needs, fixed ones by their ends.
-    return EngineRecording(kind="steps", refine=recording.refine or (0 if solver.adaptive else 1))
+    return EngineRecording(kind="steps", refine=recording.refine or (0 if solver.adaptive else 1), drained=drained)
 
 
 LARGE_RECORD = 2**28
@@ -219,11 +225,12 @@ def check_extent(compiled: CompiledSystem, solver: Solver, recording: EngineReco
         rows = float(len(recording.times))
     n_signals = len(compiled.recorded)
     size = 8.0 * rows * (1 + n_signals)
-    if size <= LARGE_RECORD:
+    if size <= LARGE_RECORD or recording.drained:
         return
     what = f"keeps {rows:.3g} rows of {n_signals} signals, {size / 2**30:.3g} GB"
     rate = float(f"{ENOUGH_ROWS / duration:.0e}")
     remedy = f"recording.rate = {rate:g} (--rate {rate:g}) keeps {ENOUGH_ROWS:,}; or name fewer in recording.signals"
+    remedy += "; or name a file for all of them: simulate(..., file=)"
     ends_early = solver.max_wall_time is not None or any(guard.terminal for guard in compiled.system.discrete.guards)
     if size > LARGEST_RECORD and not ends_early:
         limit = f"at most {LARGEST_RECORD / 2**30:g} GB are kept"

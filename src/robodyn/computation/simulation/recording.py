@@ -6,15 +6,25 @@ import dataclasses
 import platform
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from robodyn.base import Array
 from robodyn.computation.assembly import System
 from robodyn.computation.engine import Trajectory
-from robodyn.computation.results import Certificate, EventRecord, Outcome, Probes, Provenance, Run, Statistics
+from robodyn.computation.results import (
+    Certificate,
+    EventRecord,
+    Outcome,
+    OutcomeKind,
+    Probes,
+    Provenance,
+    Run,
+    Statistics,
+)
 from robodyn.computation.results.provenance import PlainDict, plain
+from robodyn.computation.results.rows import StoredRows
 from robodyn.description.model import ScenarioSequence, Solver, describe
 
 from .certificate import (
@@ -41,12 +51,14 @@ def make_run(
     warnings: tuple[str, ...] = (),
     unbalanced: str = "",
     rows_chosen: bool = False,
+    stored: StoredRows | None = None,
 ) -> Run:
     """The run of a trajectory.
 
     Args:
         unbalanced: why its energies do not balance by themselves, if they do not.
         rows_chosen: whether the engine chose the rows, so that signals can be read between them.
+        stored: the rows, where those of the trajectory are an excerpt of them.
     """
     system = compiled.system
     unbalanced = unbalanced or describe_action(system, trajectory)
@@ -56,7 +68,7 @@ def make_run(
     events = tuple(EventRecord(guard.name, time, guard.terminal) for time, guard in crossed)
     run = Run(
         time=trajectory.time,
-        values=trajectory.y,
+        values=trajectory.y if stored is None else cast(Array, stored),
         infos=tuple(compiled.recorded),
         outcome=outcome,
         provenance=_provenance(compiled, solver, values),
@@ -72,6 +84,19 @@ def make_run(
     certificate = check_rows(certificate, compiled, trajectory, rows_chosen)
     limits = find_passed_limits(system, trajectory, run, rows_chosen)
     return run.judged(outcome=judge(outcome, certificate), certificate=certificate, passed_limits=limits)
+
+
+def make_beginning(compiled: CompiledSystem, solver: Solver, values: Array, start: Start) -> Run:
+    """What is known of a run before its first row."""
+    return Run(
+        time=np.zeros(0),
+        values=np.zeros((0, len(compiled.recorded))),
+        infos=tuple(compiled.recorded),
+        outcome=Outcome(OutcomeKind.INTERRUPTED, "the run has begun", start.time),
+        provenance=_provenance(compiled, solver, values),
+        found=dict(start.found),
+        warnings=compiled.system.warnings,
+    )
 
 
 def _end(system: System, trajectory: Trajectory) -> dict[str, float]:

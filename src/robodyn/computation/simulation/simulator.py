@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,12 +18,15 @@ from robodyn.base import WaitingLine, refuse
 from robodyn.computation.assembly.system import System
 from robodyn.computation.engine.problem import DEFAULT_FIXED_STEP
 from robodyn.computation.results import Run, compare_solutions, join
+from robodyn.computation.results.rows import LARGEST_TOLERANCE
+from robodyn.computation.results.store import RunWriter
 from robodyn.description.model import ConstraintMethod, Recording, Scenario, ScenarioSequence, Solver
 
 from .batch import RunInputs, find_runner
 from .compiled import CompiledSystem, Phases
-from .recording import describe_chain, make_run
+from .recording import describe_chain, make_beginning, make_run
 from .references import find_reference_warnings
+from .streaming import RowStream, keep_run
 
 Progress = Callable[[float, float, int], None]
 
@@ -39,13 +44,29 @@ def simulate(
     certify: bool = False,
     progress: Progress | None = None,
     on_compile: Callable[[str], None] | None = None,
+    file: str | Path | None = None,
+    tolerance: float | None = None,
+    last: float | None = None,
+    loop_warnings: Sequence[str] = (),
 ) -> Run:
-    """Simulate a scenario from its start to its end; arguments are those of the public `robodyn.simulate`."""
+    """Simulate a scenario from its start to its end; arguments are those of the public `robodyn.simulate`.
+
+    Args:
+        loop_warnings: sentences on unstable loops, for the run.
+    """
     others: dict[str, Any] = {"parameters": parameters, "progress": progress, "on_compile": on_compile}
-    if certify:
-        return _simulate_twice(what, solver, recording, **others, start=start)
-    if isinstance(what, (ScenarioSequence, Phases)):
-        return _simulate_chain(what, solver, recording, start, **others)
+    if certify or isinstance(what, (ScenarioSequence, Phases)):
+        if last is not None:
+            whole = "certify" if certify else "a sequence"
+            refuse("last", f"keeps the end of a run alone, {whole} needs all of it", "leave it out")
+        if certify:
+            run = _simulate_twice(what, solver, recording, **others, start=start)
+        elif isinstance(what, (ScenarioSequence, Phases)):
+            run = _simulate_chain(what, solver, recording, start, **others)
+        run = add_loop_warnings(run, loop_warnings)
+        # All of it is in memory: it is written at the end.
+        part_of_size = choose_tolerance(tolerance, run.provenance.solver.get("rtol"))
+        return run if file is None else keep_run(run, RowStream(len(run), None, None), file, part_of_size)
     system = _system_of(what, recording)
     solver = solver or _own_solver(what, system.scenario)
     if not isinstance(solver, Solver):
@@ -53,12 +74,23 @@ def simulate(
     asked = recording.signals if recording else None
     compiled, recording = _prepare(what, system, solver, recording, on_compile)
     scenario, begin = system.scenario, start.outcome.time if start else 0.0
-    runner = find_runner(compiled, solver, recording, begin, scenario.duration)
+    if last is not None and not 0.0 < last < scenario.duration:
+        what_is = f"must be positive and shorter than the duration of {scenario.duration:g} s, is {last:g} s"
+        refuse("last", what_is, "leave it out to keep all of the run")
+    streamed, part_of_size = file is not None or last is not None, choose_tolerance(tolerance, solver.rtol)
+    if streamed and asked not in (None, recording.signals):
+        refuse("recording.signals", "with file or last, must be those of the compiled system", "leave it out")
+    runner = find_runner(compiled, solver, recording, begin, scenario.duration, drained=streamed)
     inputs = runner.read(parameters or {}, before=start)
     warnings = _find_start_warnings(what, compiled, inputs, described=start is None and not parameters)
 
     with WaitingLine(f"simulating {scenario.name}", quiet=progress is not None, watched=False) as line:
         integration, calls = runner.begin(inputs)
+        stream = None
+        if streamed:
+            begin_file = partial(_begin_file, compiled, solver, inputs, file, part_of_size) if file else None
+            stream = RowStream(len(compiled.recorded), begin_file, last)
+            integration.drain = stream.take
         progress = progress or line.follow(scenario.duration, begin)
         trajectory, failure = runner.complete(integration, calls, progress, probes=True)
     runner.give_back(integration)
@@ -66,10 +98,47 @@ def simulate(
         trajectory = trajectory._replace(no_march=runner.march.reason)
     if failure:
         warnings = (*warnings, "".join(traceback.format_exception(failure[1])))
+    stored = None
+    if stream is not None:
+        integration.drain = None
+        trajectory, stored = stream.finish(trajectory)
     outcome, chosen = runner.describe(trajectory, failure), runner.rows_chosen and not failure
-    run = make_run(compiled, solver, inputs.values, trajectory, outcome, inputs.start, warnings, rows_chosen=chosen)
+    run = make_run(
+        compiled, solver, inputs.values, trajectory, outcome, inputs.start, warnings, rows_chosen=chosen, stored=stored
+    )
+    run = add_loop_warnings(run, loop_warnings)
     # What was asked for of all that the system was compiled for.
-    return run if asked is None or asked == recording.signals else run.select(*asked)
+    if asked is not None and asked != recording.signals:
+        run = run.select(*asked)
+    return run if stream is None or file is None else keep_run(run, stream, file, part_of_size)
+
+
+def choose_tolerance(tolerance: float | None, rtol: Any) -> float:
+    """The error that signals may have in a file, as part of their size: by default what the solver may leave."""
+    if tolerance is None:
+        return min(float(rtol or 0.0), LARGEST_TOLERANCE)
+    if not 0.0 <= tolerance <= LARGEST_TOLERANCE:
+        what = f"must be from 0 (exact) to {LARGEST_TOLERANCE:g}, is {tolerance:g}"
+        refuse("tolerance", what, "leave it out for the relative tolerance of the solver")
+    return tolerance
+
+
+def add_loop_warnings(run: Run, sentences: Sequence[str]) -> Run:
+    """The run with what is to be said of its loops: an unstable one may be why it was not carried through."""
+    if not sentences:
+        return run
+    outcome = run.outcome
+    if not outcome.ok:
+        outcome = dataclasses.replace(outcome, sentence=f"{outcome.sentence}; {sentences[0]}")
+    return run.judged(outcome=outcome, warnings=(*run.warnings, *sentences))
+
+
+def _begin_file(
+    compiled: CompiledSystem, solver: Solver, inputs: RunInputs, file: str | Path, tolerance: float
+) -> RunWriter:
+    """The file of a run that has begun."""
+    beginning = make_beginning(compiled, solver, inputs.values, inputs.start)
+    return RunWriter(file, len(compiled.recorded), tolerance, begin=beginning)
 
 
 def _find_start_warnings(what: Target, compiled: CompiledSystem, inputs: RunInputs, described: bool) -> tuple[str, ...]:
