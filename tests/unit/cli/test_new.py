@@ -13,7 +13,7 @@ def test_a_new_scenario_runs_as_written(invoke, tmp_path, kind):
     done = invoke("new", "mine", "--kind", kind)
     assert done.exit_code == 0, done.output
     assert "robodyn run mine.toml" in (tmp_path / "mine.toml").read_text(encoding="utf-8")
-    done = invoke("run", "mine.toml")
+    done = invoke("run", "mine.toml", "--record-tolerance", "0")
     assert done.exit_code == 0, done.output
     assert "warning" not in done.output
     run = load(tmp_path / "out" / "mine.run")
