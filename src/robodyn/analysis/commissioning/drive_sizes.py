@@ -124,7 +124,7 @@ class Drive(DriveNumbers, kw_only=True):
         sized = replace(sized, elastic=self.elastic is not False)
         lacking = [key for key in ELECTRIC if key not in sized.numbers]
         if lacking and {"dead_time", "supply_resistance"} & sized.numbers.keys():
-            return f"has no {' and no '.join(lacking)}: give them, take errors = \"typical\" or a drive by its name"
+            return f'has no {" and no ".join(lacking)}: give them, take errors = "typical" or a drive by its name'
         return replace(sized, numbers={key: sized.numbers[key] for key in self._used(sized) if key in sized.numbers})
 
     def _used(self, sized: SizedDrive) -> list[str]:

@@ -366,9 +366,7 @@ def _guess(limits: PathLimits, jerk: float, top_speed: float, share: float) -> A
         speed /= 2
 
 
-def _profile(
-    s: Array, length: float, speed: float, acceleration: float, jerk: float
-) -> tuple[Array, Array]:
+def _profile(s: Array, length: float, speed: float, acceleration: float, jerk: float) -> tuple[Array, Array]:
     """Speed and acceleration along a trapezoid or S-curve at ways."""
     phases = plan_phases(length, speed, acceleration, jerk, 0.0)
     time = np.linspace(0, float(phases[-1].begin), 1001)

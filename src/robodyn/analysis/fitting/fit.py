@@ -146,10 +146,7 @@ def _deciding(
     """All that decides what the starts of this fit lead to."""
     bounds = {s.number.name: (s.lower, s.upper) for s in residuals.scales}
     settings = [describe(scenario), sorted(free), sorted(each), bounds]
-    parts = [
-        [part.data.names, part.data.time, part.data.values, part.given, part.noise]
-        for part in residuals.parts
-    ]
+    parts = [[part.data.names, part.data.time, part.data.values, part.given, part.noise] for part in residuals.parts]
     return settings, parts, seed, dataclasses.asdict(residuals.parts[0].variation.solver)
 
 

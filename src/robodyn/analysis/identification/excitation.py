@@ -569,9 +569,7 @@ def _log_det(F: Array) -> float:
     return float(np.linalg.slogdet(F + 1e-12 * np.eye(len(F)))[1])
 
 
-def cost(
-    problem: ExcitationProblem, scaling: Scaling, prior: Array, penalty: float, y: Array
-) -> tuple[float, Array]:
+def cost(problem: ExcitationProblem, scaling: Scaling, prior: Array, penalty: float, y: Array) -> tuple[float, Array]:
     """The criterion with penalties for limits that are passed, and its gradient by y."""
     limits, workspace, theta = problem.limits, problem.workspace, problem.theta
     q, v, a = problem.motion(y, problem.basis)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import field, fields
+from dataclasses import fields
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
@@ -98,8 +98,8 @@ class Context:
     scenario: Scenario
     values: Values
     time: SX
-    base_period: Fraction | None = None
-    flaws: FlawList = field(default_factory=FlawList)
+    base_period: Fraction | None
+    flaws: FlawList
 
     @property
     def machine(self) -> Machine:
@@ -250,10 +250,10 @@ def define(infos: Iterable[SignalInfo], outputs: Mapping[str, SX], bindings: Bin
 
 
 def define_signal(
-    name: str, unit: str, value: Any, bindings: Bindings | None = None, *, rate: str | None = None, note: str = ""
+    name: str, unit: str, value: Any, bindings: Bindings | None = None, *, note: str = ""
 ) -> Contribution:
     """A signal by itself."""
-    return define([SignalInfo(name, unit, rate=rate, note=note)], {name: SX(value)}, bindings)
+    return define([SignalInfo(name, unit, note=note)], {name: SX(value)}, bindings)
 
 
 def define_column(infos: Iterable[SignalInfo], column: SX, bindings: Bindings | None = None) -> Contribution:

@@ -64,7 +64,7 @@ class SampledTask:
     name: str
     period: int
     offset: int
-    function: str | None = None
+    function: str | None
     call: PythonCall | None = None
 
 

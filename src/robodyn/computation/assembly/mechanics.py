@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -209,7 +209,7 @@ class Dynamics:
     bindings: Bindings
     constrained: Constrained | None = None
     projection: Mapping[str, Deferred] = EMPTY
-    loads: SX = field(default_factory=lambda: SX(0, 1))
+    loads: SX = SX(0, 1)
 
     @property
     def n_q(self) -> int:

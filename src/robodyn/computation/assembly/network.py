@@ -64,7 +64,7 @@ class Network:
     infos: Mapping[str, SignalInfo]
     symbols: Mapping[str, SX]
     definitions: Mapping[str, Definition]
-    read: Sequence[Bindings] = ()
+    read: Sequence[Bindings]
 
     def resolve(self, flaws: FlawList) -> Resolved:
         """Replace every placeholder by what it stands for, in order of dependence."""

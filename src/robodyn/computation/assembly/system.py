@@ -180,14 +180,14 @@ class Discrete:
             start_problems: names of the problems that are solved before it.
     """
 
-    tasks: tuple[SampledTask, ...] = ()
-    base_period: Fraction | None = None
-    guards: tuple[Guard, ...] = ()
-    breaks: tuple[BreakRule, ...] = ()
-    problems: tuple[ProblemInfo, ...] = ()
-    start_action: str | None = None
-    start_problems: tuple[str, ...] = ()
-    late_reads: tuple[LateRead, ...] = ()
+    tasks: tuple[SampledTask, ...]
+    base_period: Fraction | None
+    guards: tuple[Guard, ...]
+    breaks: tuple[BreakRule, ...]
+    problems: tuple[ProblemInfo, ...]
+    start_action: str | None
+    start_problems: tuple[str, ...]
+    late_reads: tuple[LateRead, ...]
 
     def break_times(self, values: Mapping[str, Any], begin: float, end: float) -> Array:
         """Instants between two times at which references jump or have a kink, ascending."""
@@ -254,9 +254,9 @@ class System:
     motion: EquationsOfMotion
     discrete: Discrete
     models: tuple[ModelInfo, ...]
-    watched: tuple[Watched, ...] = ()
-    warnings: tuple[str, ...] = ()
-    data: Array = field(default_factory=lambda: np.zeros(0))
+    watched: tuple[Watched, ...]
+    warnings: tuple[str, ...]
+    data: Array
     friction: float = 1.0
     asked: tuple[str, ...] = ()
     resolve: Callable[[float], System] | None = field(default=None, init=False, repr=False, compare=False)

@@ -51,7 +51,7 @@ class InterfacePlaces:
     """Positions (n, 1 or 3), and rotations (n, 3, 3) where these are coupled."""
 
     position: Array
-    rotation: Array | None = None
+    rotation: Array | None
 
 
 @frozen(eq=False)

@@ -89,7 +89,7 @@ class CosimulationFile:
     connections: tuple[Connection, ...]
     signal_connections: tuple[SignalConnection, ...]
     settings: CosimSettings
-    source: str = ""
+    source: str
 
     @property
     def duration(self) -> float:

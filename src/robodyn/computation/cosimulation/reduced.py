@@ -29,11 +29,10 @@ from robodyn.computation.assembly.system import INPUTS, build_mass_matrix
 from robodyn.computation.engine.binding import EngineStructure, address_of, functions
 from robodyn.computation.native import Kernel, KernelModule, compile_kernels
 from robodyn.description.model import Interface
+from robodyn.description.paths.cartesian import rotation_vector
 
 from .scenario_inputs import HIGHEST_ORDER, STEP, expected_outputs
 from .unit import InterfaceMotion, ReducedModel
-
-SMALL = 1e-9
 
 
 class HasPlace(Protocol):
@@ -60,11 +59,7 @@ def turn_between(first: Array, second: Array) -> Array:
     Args:
         first, second: (..., 3, 3).
     """
-    R = second @ np.swapaxes(first, -1, -2)
-    sine = (R[..., [2, 0, 1], [1, 2, 0]] - R[..., [1, 2, 0], [2, 0, 1]]) / 2
-    size = np.linalg.norm(sine, axis=-1, keepdims=True)
-    angle = np.arctan2(size, (np.trace(R, axis1=-2, axis2=-1)[..., None] - 1) / 2)
-    return sine * np.where(size < SMALL, 1.0, angle / np.where(size < SMALL, 1.0, size))
+    return rotation_vector(second @ np.swapaxes(first, -1, -2))
 
 
 TAKES = {True: 1, False: 2}
@@ -207,7 +202,7 @@ def _motion(port: Port) -> list[SX]:
     return [port.position, port.velocity, *turned]
 
 
-def _terms(system: System, port: Port, implicit: bool = False) -> list[SX]:
+def _terms(system: System, port: Port, implicit: bool) -> list[SX]:
     """M, c, f, A_i, A_i' v, A_c, A_c' v, which constraints hold, and N."""
     assert system.motion.mechanics is not None
     attached = [other for other in system.motion.ports if other.inertia is not None]

@@ -82,9 +82,7 @@ class CompiledSystem:
 
         functions = derivative_functions(self.system)
         options = Options(plain=self.plain)
-        module = compile_kernels(
-            functions, INPUTS.index("p"), quick=self.quick, data=self.system.data, options=options
-        )
+        module = compile_kernels(functions, INPUTS.index("p"), quick=self.quick, data=self.system.data, options=options)
         return module, count_work(*functions.values())
 
     @cached_property

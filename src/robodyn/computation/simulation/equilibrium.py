@@ -390,9 +390,7 @@ def _memory_after(system: System) -> ca.SX:
 class _Point:
     """Residual and Jacobian as functions of the scaled unknowns."""
 
-    def __init__(
-        self, system: System, balance: Balance, x: Array, m: Array, p: Array, time: float
-    ) -> None:
+    def __init__(self, system: System, balance: Balance, x: Array, m: Array, p: Array, time: float) -> None:
         self.system, self.balance, rest = system, balance, balance.rest
         self.t, self.x, self.m = np.array([time - JUST_BEFORE]), x, m
         self.p = balance.module.prepare(p)

@@ -368,9 +368,7 @@ def _describe_path_starts(compiled: CompiledSystem, numbers: Mapping[str, float]
     return sentences
 
 
-def _describe_jumps(
-    compiled: CompiledSystem, first: Array, at: tuple[Array, ...], p: Array
-) -> list[str]:
+def _describe_jumps(compiled: CompiledSystem, first: Array, at: tuple[Array, ...], p: Array) -> list[str]:
     """Rates that are there with the memory of the first tick, and gone once samples have settled where all stands."""
     system, kernels = compiled.system, compiled.module.kernels
     if not compiled.ticks or not system.states:

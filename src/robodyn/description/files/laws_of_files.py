@@ -74,7 +74,7 @@ def _run(source: Path) -> ModuleType:
     return module
 
 
-def name_function(function: Any, folder: Path | None = None) -> str | None:
+def name_function(function: Any, folder: Path | None) -> str | None:
     """The text that names a function of an importable module, or of a file of laws as seen from a folder; None where
     there is none."""
     if isinstance(function, Hashable) and function in _FILES:
@@ -189,7 +189,7 @@ def read_law_of_data(word: str, table: TomlTable, reader: TableReader) -> Any:
     return law
 
 
-def written_form(law: Any, folder: Path | None = None) -> dict[str, Any]:
+def written_form(law: Any, folder: Path | None) -> dict[str, Any]:
     """The keys by which a file says a law that was made from data; none for another one."""
     if not isinstance(law, RecordedReference | TrainedNetwork) or law not in _FORMS:
         return {}

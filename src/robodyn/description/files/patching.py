@@ -80,7 +80,7 @@ def patch_text(scenario: Scenario, values: Mapping[str, float], include: str | P
     return tables_text(head | _patch_tables(scenario, values))
 
 
-def change_text(old: Scenario, new: Scenario, include: str | Path | None = None) -> str:
+def change_text(old: Scenario, new: Scenario, include: str | Path | None) -> str:
     """TOML with what differs in one scenario from another, a scenario by itself where it includes the other's file."""
     before, after = (scenario_tables(one, unnamed=FlawList()) for one in (old, new))
     return tables_text(({} if include is None else {"include": str(include)}) | _difference(before, after))

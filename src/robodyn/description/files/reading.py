@@ -104,7 +104,7 @@ def read_numbers(table: TomlTable, units: Mapping[str, str] | None = None, lists
     return numbers
 
 
-def read_rotation(table: TomlTable, key: str = "rotation") -> Any:
+def read_rotation(table: TomlTable, key: str) -> Any:
     """Exactly one of rpy (fixed-axis roll, pitch, yaw), quaternion (w, x, y, z), rotation (3x3)."""
     forms = [way for way in ("rpy", "quaternion", key) if way in table]
     if len(forms) > 1:

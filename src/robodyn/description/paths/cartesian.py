@@ -392,8 +392,7 @@ def arc_through(
     normal = np.cross(a, b)
     size = np.linalg.norm(normal)
     if not size > 1e-9 * np.linalg.norm(a) * np.linalg.norm(b):
-        flaws.add("middle", "the three points lie on one line", "they must lie on a circle")
-        flaws.raise_if_any("arc")
+        refuse("middle", "the three points lie on one line", "they must lie on a circle", "arc")
     # Center of the circle through 0, a, b: ((a.a) b - (b.b) a) x (a x b) / (2 |a x b|^2)
     offset = np.cross((a @ a) * b - (b @ b) * a, normal) / (2 * size**2)
     outward, reached = -offset, b - offset
@@ -413,14 +412,12 @@ def arc_about(
         flaws.add("angle", "must not be 0")
     flaws.raise_if_any("arc")
     if not np.linalg.norm(normal) >= LEAST:
-        flaws.add("normal", "must not be zero")
-        flaws.raise_if_any("arc")
+        refuse("normal", "must not be zero", source="arc")
     unit = np.sign(angle) * np.asarray(normal, float) / np.linalg.norm(normal)
     arm = np.subtract(start, center)
     along = float(arm @ unit)
     if not np.linalg.norm(arm - along * unit) > 1e-9:
-        flaws.add("start", "lies on the axis", "give the arc a radius")
-        flaws.raise_if_any("arc")
+        refuse("start", "lies on the axis", "give the arc a radius", "arc")
     middle = np.asarray(center, float) + along * unit
     arc = Arc(as_floats(middle), as_floats(unit), as_floats(start), abs(float(angle)))
     return join_pieces([arc], orientation, end_orientation)

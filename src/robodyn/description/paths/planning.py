@@ -445,7 +445,7 @@ def follow_table(
     guess: Array,
     knots: Array,
     pieces: Array,
-    posture: PosturePreference | None = None,
+    posture: PosturePreference | None,
 ) -> JointTrace:
     """The joints at new knots, corrected from good guesses (m, n), all at once."""
     tool = pose_at(path, knots, pieces)

@@ -99,12 +99,12 @@ class PathRequest:
 
     point: str
     path: CartesianPath
-    near: tuple[float, ...] | None = None
-    branch: int | None = None
-    free: tuple[str, ...] = ()
-    prefer: Any = None
-    singular: float | None = None
-    spacing: float | None = None
+    near: tuple[float, ...] | None
+    branch: int | None
+    free: tuple[str, ...]
+    prefer: Any
+    singular: float | None
+    spacing: float | None
 
 
 @frozen(eq=False)

@@ -176,7 +176,7 @@ class Robot:
 
     machine: Machine
     sheet: BalanceSheet
-    initial: dict[str, float] = field(default_factory=dict)
+    initial: dict[str, float]
     assembled: bool = False
 
     def scenario(self, duration: float = DURATION) -> Scenario:

@@ -156,10 +156,10 @@ class RobotWriter(ABC):
             if key in part.attributes:
                 part.fates.setdefault(key, (READ, ""))
 
-    def say_all(self, tag: str, name: str, note: str = "", column: str = "") -> None:
+    def say_all(self, tag: str, name: str, note: str) -> None:
         """A part with all that it says is in the file."""
         for element in self.part(tag, name).walk():
-            element.mark(column or (CONVERTED if note else READ), note, "", *element.attributes)
+            element.mark(CONVERTED if note else READ, note, "", *element.attributes)
 
     # ----------------------------------------------------------------------------------------------
     # What cannot be held, and what is left out as asked.

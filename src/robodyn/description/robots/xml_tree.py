@@ -110,7 +110,7 @@ def parse_xml(data: bytes | str) -> XmlElement:
     return builder.root
 
 
-def xml_text(root: XmlElement, without: Sequence[XmlElement] = ()) -> str:
+def xml_text(root: XmlElement, without: Sequence[XmlElement]) -> str:
     """The text of a file's own elements and attributes, those that are included left out, each in its line."""
     lines: dict[int, list[str]] = {}
     waiting: list[XmlElement | str] = [root]

@@ -39,7 +39,7 @@ class Agreement:
     signal: str
     time: float
     ends: bool
-    equal: bool = False
+    equal: bool
     rounding: float = 0.0
 
     @property

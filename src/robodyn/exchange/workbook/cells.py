@@ -127,7 +127,7 @@ class Column:
     group: str
     name: str
     unit: str
-    node: int | None = None
+    node: int | None
 
 
 @frozen
@@ -147,7 +147,7 @@ COLUMN_GROUPS = ("time", "states", "memory", "sampling", "helpers", "signals", "
 """Of columns, from left to right."""
 
 
-def name_columns(system: System, row: RowProgram, even: bool = True, adaptive: bool = False) -> SheetColumns:
+def name_columns(system: System, row: RowProgram, even: bool, adaptive: bool) -> SheetColumns:
     """The columns that have names: time, states, memory, rates, signals, events, predictions; helpers come later.
 
     Args:

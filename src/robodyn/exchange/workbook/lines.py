@@ -41,7 +41,7 @@ class LineWriter:
     columns: SheetColumns
     formulas: dict[int, str]
     names: ParameterSheet
-    breaks: str = ""
+    breaks: str
 
     def write(self, column: Column) -> tuple[str, str]:
         """Formulas of the first row and of the later ones."""

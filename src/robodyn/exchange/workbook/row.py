@@ -100,7 +100,7 @@ class RowProgram:
     timings: tuple[tuple[int, int], ...]
 
 
-def trace_row(system: System, heun: bool, even: bool = True) -> RowProgram:
+def trace_row(system: System, heun: bool, even: bool) -> RowProgram:
     """The program of one row, for Euler's or Heun's method.
 
     Args:

@@ -349,8 +349,8 @@ class Settled:
 
     update: dict[str, SX]
     mobility: Mobility | None = None
-    speeds: SX = field(default_factory=lambda: SX(0, 1))
-    stops: SX = field(default_factory=lambda: SX(0, 1))
+    speeds: SX = SX(0, 1)
+    stops: SX = SX(0, 1)
     jams: dict[str, SX] = field(default_factory=dict)
 
 

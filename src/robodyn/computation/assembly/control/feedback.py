@@ -372,7 +372,7 @@ class StateLaw:
     G: tuple[Rows, ...]
     seen: Floats
     commanded: Floats
-    estimated: Floats = ()
+    estimated: Floats
 
     @property
     def __name__(self) -> str:

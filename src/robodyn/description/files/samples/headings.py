@@ -53,8 +53,8 @@ class Heading:
     """
 
     column: str
-    kind: str = ""
-    number: int | None = None
+    kind: str
+    number: int | None
     unit: str = ""
     command: bool = False
     words: tuple[str, ...] = ()

@@ -126,9 +126,7 @@ def split_line(path: Path, number: int, text: str, separator: str) -> list[str]:
         refuse(f"line {number}", f"cannot be read: {error}", source=str(path))
 
 
-def find_layout(
-    path: Path, numbered: list[tuple[int, str]], given: TextFormat, words: Collection[str] = ()
-) -> TextTable:
+def find_layout(path: Path, numbered: list[tuple[int, str]], given: TextFormat, words: Collection[str]) -> TextTable:
     """Headings, units and form of the numbers of lines that hold something; columns of words are none of numbers."""
     numbered = [(number, line) for number, line in numbered if number > given.skip]
     if not numbered:

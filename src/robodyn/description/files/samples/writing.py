@@ -89,13 +89,13 @@ def with_offsets(mapping: DataMapping, offsets: Mapping[str, float]) -> DataMapp
     return replace(mapping, signals=tuple(signals))
 
 
-def own_mapping(names: Sequence[str], mapping: DataMapping | None = None) -> DataMapping:
+def own_mapping(names: Sequence[str], mapping: DataMapping | None) -> DataMapping:
     """A mapping of columns that are called as their signals."""
     given = mapping or DataMapping()
     return given if given.signals else replace(given, signals=tuple(SignalMapping(name, name) for name in names))
 
 
-def template_text(file: Path, mapping: DataMapping | None = None) -> str:
+def template_text(file: Path, mapping: DataMapping | None) -> str:
     """A mapping of all columns of a file by their own names and units, to be filled in."""
     given = mapping or DataMapping()
     groups = read_columns(file, given)
