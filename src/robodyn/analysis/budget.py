@@ -25,6 +25,7 @@ from robodyn.base import (
     report_progress,
     update_line,
 )
+from robodyn.base.symbolic import to_column
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.motion import LinearMechanics
 from robodyn.computation.perturbation import Perturbed
@@ -146,12 +147,12 @@ class Budget(Displayed):
 
     @property
     def remainder(self) -> Array:
-        """What the parts miss of the non-linear motion, (k, n_times)."""
+        """The non-linear motion less all parts, (k, n_times)."""
         return self.total - self.sum
 
     @property
     def interaction(self) -> Array:
-        """What they miss of the motion near the nominal one; the rest of the remainder is of second order."""
+        """The motion near the nominal one less all parts; the rest of the remainder is of second order."""
         return self.perturbed - self.sum
 
     @property
@@ -184,7 +185,12 @@ class Budget(Displayed):
         lines = [(part.name, part.what, self.values[k, j]) for j, part in enumerate(self.parts)]
         lines += [(SUM, "", self.sum[k]), (REMAINDER, "", self.remainder[k]), (TOTAL, "", self.total[k])]
         worst = int(np.argmax(np.abs(self.total[k])))
-        return tuple(_row(name, what, values, worst, float(self.total[k, worst])) for name, what, values in lines)
+        total, rows = float(self.total[k, worst]), []
+        for name, what, values in lines:
+            largest, rms = float(np.max(np.abs(values))), float(np.sqrt(np.mean(values**2)))
+            at_worst = float(values[worst])
+            rows.append(BudgetRow(name, what, largest, rms, at_worst, at_worst / total if total else 0.0))
+        return tuple(rows)
 
     def grouped(self, groups: Mapping[str, Sequence[str]]) -> Budget:
         """The same budget with parts that match patterns added up; a part goes to the first group it matches."""
@@ -200,12 +206,6 @@ class Budget(Displayed):
                 parts.append(part)
                 values.append(self.values[:, j])
         return replace(self, parts=tuple(parts), values=np.stack(values, axis=1))
-
-
-def _row(name: str, what: str, values: Array, worst: int, total: float) -> BudgetRow:
-    at_worst = float(values[worst])
-    share = at_worst / total if total else 0.0
-    return BudgetRow(name, what, float(np.max(np.abs(values))), float(np.sqrt(np.mean(values**2))), at_worst, share)
 
 
 def _home(part: str, groups: Mapping[str, Sequence[str]]) -> str | None:
@@ -265,7 +265,7 @@ class DisturbanceSource:
 
     @property
     def what(self) -> str:
-        """What of the block it is."""
+        """The property of the block that is the cause."""
         return ", ".join(self.ideal) or "force"
 
 
@@ -298,26 +298,23 @@ def leave_out(scenario: Scenario, causes: Mapping[str, DisturbanceSource]) -> Sc
     """The scenario without its causes: what is left is linear near the nominal motion."""
     silent = {name for name, cause in causes.items() if cause.forces}
     machine = scenario.machine
-    blocks = tuple(
-        idealise(block, causes[block.name]) if block.name in causes else block
-        for block in machine.blocks
-        if block.name not in silent
-    )
+    blocks = []
+    for block in machine.blocks:
+        if block.name in silent:
+            continue
+        # Laws get their ideal values.
+        ideal = causes[block.name].ideal if block.name in causes else {}
+        parameters = {key: ideal.get(key, value) for key, value in block.parameters.items()}
+        inputs = {key: ideal.get(key, value) for key, value in block.inputs.items()}
+        blocks.append(replace(block, parameters=parameters, inputs=inputs) if ideal else block)
     names = part_names(machine)
     initial = {key: value for key, value in scenario.initial.items() if owner_of(key, names) not in silent}
-    return replace(scenario, machine=replace(machine, blocks=blocks), initial=initial)
-
-
-def idealise(block: Block, cause: DisturbanceSource) -> Block:
-    """A block with the ideal values of its law."""
-    parameters = {key: cause.ideal.get(key, value) for key, value in block.parameters.items()}
-    inputs = {key: cause.ideal.get(key, value) for key, value in block.inputs.items()}
-    return replace(block, parameters=parameters, inputs=inputs)
+    return replace(scenario, machine=replace(machine, blocks=tuple(blocks)), initial=initial)
 
 
 def moving_parts(machine: Machine) -> set[str]:
     """Joints, coordinates and points: their signals are those of the motion."""
-    points = machine.mechanism.points if machine.mechanism else ()
+    points = machine.any_mechanism.points
     return {*machine.actuated, *(point.name for point in points)}
 
 
@@ -385,8 +382,10 @@ def loop_variants(scenario: Scenario, without: Mapping[str, float] | None = None
     Args:
         without: numbers, each a part of its own -> values without an effect; the mass of a body `payload` by default.
     """
-    without = _payload(scenario) if without is None else without
-    refuse_unknown(without, scenario.numbers(), "there is no such number", f"budget of '{scenario.name}'", "without")
+    numbers = scenario.numbers()
+    if without is None:
+        without = {PAYLOAD: 0.0} if PAYLOAD in numbers and numbers[PAYLOAD].value else {}
+    refuse_unknown(without, numbers, "there is no such number", f"budget of '{scenario.name}'", "without")
     if any(block.sampled for block in scenario.machine.blocks) or scenario.machine.delays:
         scenario = sample_faster(scenario)
         yield SAMPLING, scenario
@@ -398,24 +397,18 @@ def loop_variants(scenario: Scenario, without: Mapping[str, float] | None = None
         yield name, scenario
 
 
-def _payload(scenario: Scenario) -> dict[str, float]:
-    number = scenario.numbers().get(PAYLOAD)
-    return {PAYLOAD: 0.0} if number and number.value else {}
-
-
 def sample_faster(scenario: Scenario, factor: int = FASTER) -> Scenario:
     """All periods and delays of signals divided by a factor, nothing lost with computing."""
     machine = scenario.machine
     delays = tuple(replace(delay, time=delay.time / factor) for delay in machine.delays)
-    blocks = tuple(_sample_faster(block, factor) if block.sampled else block for block in machine.blocks)
-    return replace(scenario, machine=replace(machine, blocks=blocks, delays=delays))
-
-
-def _sample_faster(block: Block, factor: int) -> Block:
-    assert block.period is not None
-    parameters = {key: value for key, value in block.parameters.items() if key != "period"}
-    fields = {"period": block.period / factor, "offset": block.offset / factor, "delay": 0.0}
-    return replace(block, parameters=parameters, **fields)  # type: ignore[arg-type]
+    blocks = []
+    for block in machine.blocks:
+        if block.period is not None:
+            parameters = {key: value for key, value in block.parameters.items() if key != "period"}
+            times = {"period": block.period / factor, "offset": block.offset / factor, "delay": 0.0}
+            block = block.replaced(parameters=parameters, **times)
+        blocks.append(block)
+    return replace(scenario, machine=replace(machine, blocks=tuple(blocks), delays=delays))
 
 
 def gears_of(scenario: Scenario) -> dict[str, tuple[str, str]]:
@@ -482,7 +475,7 @@ def add_difference(block: Block, twin: Block, cause: DisturbanceSource) -> Block
 
 
 def _seen_by(block: Block) -> Iterator[tuple[str, Any]]:
-    """What a block sees that changes: argument -> signal of the original."""
+    """Arguments of a block that change, each with its signal of the original."""
     for argument in arguments_of(block.function):
         source = block.source_of(argument)
         if source in ("state", "memory"):
@@ -604,8 +597,7 @@ def build_twin(scenario: Scenario, causes: Mapping[str, DisturbanceSource]) -> L
             blocks.append(copy)
         blocks.append(block)
     # Both mechanisms as one, the original's joints first.
-    mechanism, other = machine.mechanism, prefixed.mechanism
-    assert mechanism is not None
+    mechanism, other = machine.any_mechanism, prefixed.any_mechanism
     assert other is not None
     together = replace(
         mechanism,
@@ -694,7 +686,7 @@ class TwinRuns:
         own = [numbers[number.name] for number in layout.equations.scope.system.parameters]
         data = fill_rows(layout, self.near.nominal)
         first, second = (
-            trace_linear(layout, data, time, q[part], v[part], ca.vertcat(ca.SX(0, 1), *own))
+            trace_linear(layout, data, time, q[part], v[part], to_column(own))
             for part in (slice(0, n), slice(n, 2 * n))
         )
         folded = {(f"{PREFIX}.{target}", f"{PREFIX}.{signal}") for target, signal in second.folded}
@@ -768,7 +760,9 @@ def split_deviation(
         twin = find_twin(near)
         causes = dict(twin.causes)
     chosen = choose_signals(system, signals, twin)
-    recording = choose_recording(scenario, (*chosen, *choose_along(system, along)))
+    if along != TIME and along not in system.signal_names:
+        refuse("along", f"there is no signal '{along}'", nearest(along, system.signal_names))
+    recording = choose_recording(scenario, chosen if along == TIME else (*chosen, along))
     bare = leave_out(scenario, causes)
     full: Callable[[Scenario | System], Run] = partial(simulate, solver=solver, recording=recording)
     if twin is None:
@@ -782,7 +776,11 @@ def split_deviation(
         alone = replay.simulate_alone
         base = move("twin without causes", replay.simulate)
         perturbed = _values(base, chosen)
-        parts = list(_split_by_twin(replay, base, chosen, move))
+        # What each cause does to the twin.
+        parts, twins = list[PartShare](), [f"{PREFIX}.{name}" for name in chosen]
+        for name, cause in causes.items():
+            run = move(name, partial(replay.simulate, name))
+            parts.append((BudgetPart(name, cause.what, "cause"), _values(run, twins) - _values(base, twins)))
         motions = [_values(move("linear motion", partial(alone, bare)), chosen)]
     # Loops without their properties, one after the other; what the last one leaves is not fed forward.
     for name, loop in loop_variants(bare, without):
@@ -798,14 +796,6 @@ def split_deviation(
     return Budget(run, chosen, along, tuple(part for part, _ in parts), values, perturbed, why)
 
 
-def _split_by_twin(replay: TwinRuns, base: Run, signals: Sequence[str], move: Move) -> Iterator[PartShare]:
-    """What each cause does to the twin."""
-    twins = [f"{PREFIX}.{name}" for name in signals]
-    for name, cause in replay.twin.causes.items():
-        run = move(name, partial(replay.simulate, name))
-        yield BudgetPart(name, cause.what, "cause"), _values(run, twins) - _values(base, twins)
-
-
 def _split_by_differences(
     scenario: Scenario,
     causes: Mapping[str, DisturbanceSource],
@@ -814,7 +804,7 @@ def _split_by_differences(
     simulate_full: Callable[[Scenario], Run],
     move: Move,
 ) -> Iterator[PartShare]:
-    """What each cause does to non-linear motions, with and without the others.
+    """The effect of each cause on non-linear motions, with and without the others.
 
     With y(C) the deviation under the causes C, of all of them A, the part of c is
 
@@ -856,14 +846,6 @@ def choose_signals(system: System, patterns: Sequence[str], twin: LinearTwin | N
             flaws.add(f"signals.{name}", "does not depend on the motion or has no linear part", "choose another")
     flaws.raise_if_any(f"budget of '{system.scenario.name}'")
     return chosen
-
-
-def choose_along(system: System, along: str) -> tuple[str, ...]:
-    """The signal to draw against, none for the time."""
-    if along != TIME and along not in system.signal_names:
-        what = f"there is no signal '{along}'"
-        refuse("along", what, nearest(along, system.signal_names))
-    return () if along == TIME else (along,)
 
 
 def choose_recording(scenario: Scenario, signals: tuple[str, ...]) -> Recording:

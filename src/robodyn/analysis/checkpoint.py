@@ -21,7 +21,7 @@ SELDOM, QUICK = 20.0, 0.1
 
 
 class Checkpoint:
-    """What a task of one kind has found, as plain data, in a file that the same task goes on from.
+    """The findings of a task of one kind, as plain data, in a file that the same task goes on from.
 
     Args:
         path: None keeps nothing; decides: all that decides what the task finds.

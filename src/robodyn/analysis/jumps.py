@@ -20,6 +20,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base import Array, FlawList, frozen
+from robodyn.base.symbolic import to_column
 from robodyn.base.symbolic.staircases import STAIRCASES, find_jumps, smooth_staircases
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.system import Expressions
@@ -91,13 +92,13 @@ def smooth_expressions(system: System, jumps: Sequence[Jump]) -> Expressions:
 
 
 def describe_staircases(jumps: Sequence[Jump]) -> str:
-    """What was done with staircases, or an empty text."""
+    """Say how staircases were treated; an empty text where there are none."""
     climbing = [jump for jump in jumps if jump.staircase]
     return f"{list_jumps(climbing)}: taken with the mean slope over its steps" if climbing else ""
 
 
 def describe_leaps(jumps: Sequence[Jump]) -> str:
-    """What slopes do not see, or an empty text."""
+    """Name the jumps that slopes do not see; an empty text where there are none."""
     leaping = [jump for jump in jumps if not jump.staircase]
     return f"{list_jumps(leaping)}: may jump, which slopes do not see" if leaping else ""
 
@@ -129,7 +130,7 @@ class _Traced:
         numbers = np.abs(np.concatenate([np.ravel(value) for value in (1.0, *block.parameters.values())]).astype(float))
         sizes = numbers[np.isfinite(numbers) & (numbers > 0)]
         results = list(trace.results.values()) if trace else []
-        return _Traced(block.name, ca.vertcat(ca.SX(0, 1), *moving), results, tuple(sizes.tolist()))
+        return _Traced(block.name, to_column(moving), results, tuple(sizes.tolist()))
 
     @staticmethod
     def of_formula(signal: FormulaSignal) -> _Traced:
@@ -137,7 +138,7 @@ class _Traced:
         result = ca.SX(evaluate(signal.tree, symbols | dict(signal.parameters)))
         sizes = [abs(value) for value in (1.0, *signal.parameters.values()) if value]
         moving = [symbol for name, symbol in symbols.items() if name != "time"]
-        return _Traced(signal.name, ca.vertcat(ca.SX(0, 1), *moving), [result], tuple(sizes))
+        return _Traced(signal.name, to_column(moving), [result], tuple(sizes))
 
     @cached_property
     def _functions(self) -> set[str]:
@@ -147,8 +148,8 @@ class _Traced:
 
     @cached_property
     def _operations(self) -> set[str]:
-        column = ca.vertcat(ca.SX(0, 1), *self.results)
-        inputs = ca.vertcat(ca.SX(0, 1), *ca.symvar(column))
+        column = to_column(self.results)
+        inputs = to_column(ca.symvar(column))
         return {node[0] for node in read_program(ca.Function("law", [inputs], [column])).nodes}
 
     @property
@@ -169,7 +170,7 @@ class _Traced:
         """As a function of the moving arguments, a column a place; time and what events change are 1."""
         own = {self.moving[k].element_hash() for k in range(self.moving.numel())}
         rest = [symbol for symbol in ca.symvar(expression) if symbol.element_hash() not in own]
-        inputs = [self.moving, ca.vertcat(ca.SX(0, 1), *rest)]
+        inputs = [self.moving, to_column(rest)]
         function = ca.Function("law", inputs, [ca.densify(expression)])
         if "locate" not in self._operations:
             return lambda places: function(places, np.ones((len(rest), places.shape[1]))).full()

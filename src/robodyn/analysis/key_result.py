@@ -74,14 +74,14 @@ class KeyResult:
 
     @property
     def heading(self) -> str:
-        """What is asked, and the limit."""
+        """The question, with the limit."""
         return (
             self.label if self.limit is None else f"{self.label} · limit {show_quantity(self.limit, self.unit, DIGITS)}"
         )
 
     @property
     def detail(self) -> str:
-        """What stands beside the answer: which part, when, how sure."""
+        """The note beside the answer: which part, when, how sure."""
         named = self.name if self.value is not None or self.headline else ""
         when = "" if self.time is None else f"at {show_quantity(self.time, 's', DIGITS)}"
         sure = "" if self.error is None else f"± {show_quantity(self.error, self.unit, 2)}"
@@ -90,7 +90,7 @@ class KeyResult:
 
 @frozen
 class CauseShares:
-    """What a miss consists of, in the direction of the miss: at every time the parts add up to it, but for a remainder.
+    """The parts of a miss, in the direction of the miss: at every time the parts add up to it, but for a remainder.
 
         part_j = e_j . e / |e|
 
@@ -175,7 +175,7 @@ def _misses(run: Run, limit: float | None, budget: Budget | None) -> Iterator[Ke
 
 
 def main_cause(budget: Budget | None) -> KeyResult:
-    """What contributes most to the largest miss, and what comes next."""
+    """The cause that contributes most to the largest miss, and the next one."""
     if budget is None or not (shares := share_causes(budget)):
         note = "not computed; run with --causes" if budget is None else "not in the budget"
         return KeyResult("Main cause", name="unknown", note=note)

@@ -101,7 +101,7 @@ class StepResponse:
 def measure_step(
     signal: Signal, at: float = 0.0, *, start: float | None = None, final: float | None = None
 ) -> StepResponse:
-    """What a signal shows of a step.
+    """The response of a signal to a step.
 
     Peaks are those of the interpolated signal, of a parabola through three samples where it is straight between them.
     Lower ones than half the step do not count, nor ripples of less than a thousandth of it.

@@ -22,6 +22,7 @@ from .targets import (
     load_single,
     load_system,
     name_results,
+    read_lengths,
     read_pairs,
     read_settings,
     split_names,
@@ -262,10 +263,10 @@ def circle(
     """
     from robodyn.analysis.accuracy.circle import CircleTests
 
-    size = None if radius is None else _lengths("--radius", radius, 1)[0]
+    size = None if radius is None else read_lengths("--radius", radius, 1)[0]
     middle = None
     if centre is not None:
-        first, second = _lengths("--centre", centre, 2)
+        first, second = read_lengths("--centre", centre, 2)
         middle = first, second
     tests = [
         analysis.measure_circle(load_run(path), x, y, radius=size, centre=middle, name=Path(path).stem) for path in runs
@@ -284,19 +285,6 @@ def write_sheets(found: analysis.Sheet | CircleTests | ArmSheet, option: str, pa
         with drawing(f"{option} {path}"), needing(f"{option} {path}", "sheets"):
             write_sheet(found, path)
         messages.print(f"sheet: {path}")
-
-
-def _lengths(option: str, text: str, count: int) -> list[float]:
-    from robodyn.base import UnitError
-    from robodyn.description.files.units import read_quantity
-
-    parts = text.split(",")
-    try:
-        if len(parts) != count:
-            raise UnitError(f"must be {count} lengths with commas between them")
-        return [read_quantity(part.strip(), "m", bare=True) for part in parts]
-    except UnitError as error:
-        raise fail(f"{option} {text}: {error}") from error
 
 
 @command("forces", plot="Draw the parts over time into this file.")

@@ -84,7 +84,7 @@ def read_guide() -> str:
 
 @cache
 def command_groups() -> dict[str, dict[str, str]]:
-    """What each command is for, by group, in the order of the help: `- **Run**`, below it `    - `run`: ...`."""
+    """Purposes of all commands by group, in the order of the help: `- **Run**`, below it `    - `run`: ...`."""
     groups: dict[str, dict[str, str]] = {}
     for line in read_guide().splitlines():
         if title := re.fullmatch(r"- \*\*(.+)\*\*", line):

@@ -167,7 +167,7 @@ def tell_notes(sentences: Sequence[str]) -> None:
 
 
 def read_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, tuple[str, str]]]:
-    """What a command does, and of each parameter its name on the command line, if it has one, and its help."""
+    """Read what a command does, and of each parameter its name on the command line, if it has one, and its help."""
     about, _, rest = (inspect.getdoc(function) or "").partition("\n\n")
     lines = re.findall(r"^(\w+)(?: \((.*?)\))?: (.*(?:\n +.*)*)", rest, re.MULTILINE)
     return " ".join(about.split()), {name: (called, " ".join(text.split())) for name, called, text in lines}
@@ -211,7 +211,7 @@ def output_schema(name: str) -> dict[str, Any]:
 
 @frozen
 class Problem:
-    """What is wrong at a file, key or option."""
+    """A fault of a file, key or option."""
 
     place: str
     what: str
@@ -236,7 +236,7 @@ class FailureKind:
 
 @frozen
 class Failure:
-    """What is printed with `--json` instead of a result."""
+    """The failure that is printed with `--json` instead of a result."""
 
     error: FailureKind
 

@@ -201,7 +201,7 @@ def _read_lock(text: str) -> tuple[str, float | None]:
 
 @shows
 def show_imported(imported: Imported) -> Display:
-    """What there is, how the file's entries add up, and the choices that were made."""
+    """The robot's parts, how the file's entries add up, and the choices that were made."""
     sheet, mechanism = imported.sheet, imported.robot.machine.mechanism
     assert mechanism is not None
     counts, free = sheet.counts, sum(len(freedom.velocities) for freedom in mechanism.freedoms)
@@ -267,7 +267,7 @@ class CheckedPhase:
 
     @property
     def warnings(self) -> list[str]:
-        """What does not fit: references, starts, loops."""
+        """Sentences on references, starts and loops that do not fit."""
         from robodyn.analysis.checked_run import find_loop_warnings
         from robodyn.computation.simulation.reference_paths import check_starts
         from robodyn.computation.simulation.references import find_reference_warnings
@@ -424,7 +424,7 @@ def _with_payload(machine: Machine, payload: str | None, tool: str | None) -> Ma
     from robodyn.description.files.units import read_quantity
     from robodyn.description.model import Body
 
-    points = machine.mechanism.points if machine.mechanism else ()
+    points = machine.any_mechanism.points
     chosen = [point for point in points if point.name == tool] if tool else list(points)
     if not payload or len(chosen) != 1 or not machine.mechanism:
         names = ", ".join(point.name for point in points) or "none"

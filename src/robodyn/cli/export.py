@@ -89,6 +89,8 @@ def export(
     report: urdf, sdf, mjcf: print the whole balance sheet.
     embed: urdf, sdf, mjcf: copy the meshes beside the file.
     """
+    from robodyn.description.model import Solver
+
     if to not in SUFFIXES:
         raise fail(f"--to {to}: unknown format ({nearest(to, SUFFIXES)})")
     settings = {"step": step, "rtol": rtol, "atol": atol}
@@ -123,9 +125,16 @@ def export(
         return _export_actuators(scenario, path)
     if to in ROBOTS:
         return _export_robot(scenario, path, to, without, report, embed)
-    chosen = _choose_solver(scenario, solver, settings)
+    # The method and its settings asked for, else the scenario's own.
+    own = solver in (None, scenario.solver.method)
+    base: dict[str, Any] = scenario.solver.stated() if own else {"method": solver}
+    chosen = Solver(**(base | {key: value for key, value in settings.items() if value is not None}))
     if to == "toml":
-        lines = _export_file(scenario, path)
+        from robodyn.description.files import write_scenario
+
+        with writing(str(path)):
+            write_scenario(scenario, path)
+        lines = [str(path)]
     elif to == "xlsx":
         lines = _export_workbook(scenario, chosen, rows, path)
     elif to == "ltv":
@@ -305,23 +314,6 @@ def _change(scenario: Scenario, numbers: dict[str, float], duration: float | Non
     return scenario.with_numbers(numbers)
 
 
-def _choose_solver(scenario: Scenario, method: str | None, settings: dict[str, float | None]) -> Any:
-    """The method and its settings asked for, else the scenario's own."""
-    from robodyn.description.model import Solver
-
-    own = method in (None, scenario.solver.method)
-    chosen: dict[str, Any] = scenario.solver.stated() if own else {"method": method}
-    return Solver(**(chosen | {key: value for key, value in settings.items() if value is not None}))
-
-
-def _export_file(scenario: Scenario, path: Path) -> list[str]:
-    from robodyn.description.files import write_scenario
-
-    with writing(str(path)):
-        write_scenario(scenario, path)
-    return [str(path)]
-
-
 def _export_workbook(scenario: Scenario, solver: Any, rows: int | None, path: Path) -> list[str]:
     with writing(f"--to xlsx: {path}", "spreadsheet"):
         from robodyn.exchange.workbook import write_workbook
@@ -335,7 +327,7 @@ def _export_workbook(scenario: Scenario, solver: Any, rows: int | None, path: Pa
 # FMUs.
 
 USES = {"cs": "run", "me": "guided along its run", "both": "run and guided along its run"}
-"""What the check did with an FMU, by its kind."""
+"""Actions of the check on an FMU, by its kind."""
 
 
 def export_unit(
@@ -395,11 +387,9 @@ def _describe_check(code: WrittenCode, to: str) -> str:
     agreement = code.agreement
     where = f"in '{agreement.signal}' at {agreement.time:g} s"
     message = f"its run differs from the simulation by {agreement.error:.2g} ({where})"
-    return (
-        message
-        if not agreement.rounding
-        else f"{message}; rounding differences alone account for {agreement.rounding:.2g} here"
-    )
+    if not agreement.rounding:
+        return message
+    return f"{message}; rounding differences alone account for {agreement.rounding:.2g} here"
 
 
 # Published studies.

@@ -24,6 +24,7 @@ from .targets import (
     load_single,
     phases_of,
     read_data,
+    read_limit,
     read_settings,
     split_names,
 )
@@ -170,7 +171,7 @@ def _pictures(
     units: Sequence[str],
     exaggerate: float | None,
 ) -> list[Drawing]:
-    """What the options ask for."""
+    """The pictures that the options ask for."""
     from robodyn.presentation.reporting import plot_path, plot_phase, plot_signals
 
     pictures: list[Drawing] = []
@@ -251,7 +252,7 @@ def report(
     analyses = _read_parts(parts, vary, random)
     options: dict[str, Any] = {"exaggerate": exaggerate, "mesh_budget": mesh_budget, "signals": signal}
     options["sections"] = [_read_note(path) for path in note]
-    options["limit"] = _read_limit(limit)
+    options["limit"] = read_limit(limit)
     # A tile and the bars show them: what a path's engineer asks first.
     first = [] if fast or not _has_path(runs[0]) else [part for part in FIRST if part not in analyses]
     analyses = [*first, *analyses]
@@ -363,21 +364,6 @@ BESIDE = 4
 """Measured signals that are plotted at first, each with what is left of it."""
 
 
-def _read_limit(text: str) -> float | None:
-    """A length [m]; None where none is given."""
-    from robodyn.description.files.units import read_quantity
-
-    if not text:
-        return None
-    try:
-        value = read_quantity(text, "m", bare=True)
-    except ValueError as error:
-        raise fail(f"--limit {text}: {error}") from error
-    if not value > 0:
-        raise fail(f"--limit {text}: must be above 0")
-    return value
-
-
 def _has_path(what: str) -> bool:
     """Whether it is a scenario that measures how far it misses its path."""
     from robodyn.description.model import Scenario
@@ -475,7 +461,7 @@ def _find_run(what: str, setting: Sequence[str], system: System | None) -> Run:
 
 
 def name_runs(paths: Sequence[str]) -> list[str]:
-    """What to call each run: its file's name, its whole path where two files have the same, numbered if need be."""
+    """Name each run: its file's name, its whole path where two files have the same, numbered if need be."""
     stems = [Path(path).stem for path in paths]
     names = [path if stems.count(stem) > 1 else stem for path, stem in zip(paths, stems, strict=True)]
     return [f"{name} ({k + 1})" if names.count(name) > 1 else name for k, name in enumerate(names)]

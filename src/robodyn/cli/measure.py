@@ -26,7 +26,6 @@ from .targets import (
 if TYPE_CHECKING:
     from robodyn.analysis.measurement.data_sheet import DataSheets
     from robodyn.computation.results import Run
-    from robodyn.description.files.samples import DataMapping
     from robodyn.description.model import Scenario
 
 
@@ -60,7 +59,9 @@ def data(
     refuse_ending("--template", template, ".toml")
     refuse_ending("--out", out, ".csv", ".parquet", ".mcap")
     known = None if mapping is None else read_mapping(mapping)
-    proposal = None if scenario is None else _propose(scenario, file, known, template)
+    proposal = None if scenario is None else analysis.propose_mapping(load_single(scenario), file, known)
+    if proposal is not None and template is not None:
+        save_text("--template", template, proposal.text, "mapping")
     if proposal is not None:
         known = proposal.mapping
     elif template is not None:
@@ -82,13 +83,6 @@ def data(
             writers[out.suffix](runs[0], out)
         messages.print(f"{out}")
     return DataSheets(sheets, offset, proposal)
-
-
-def _propose(scenario: str, file: Path, known: DataMapping | None, template: Path | None) -> analysis.MappingProposal:
-    proposal = analysis.propose_mapping(load_single(scenario), file, known)
-    if template is not None:
-        save_text("--template", template, proposal.text, "mapping")
-    return proposal
 
 
 def _compare_clocks(first: Run, align: Path | None, by: str | None) -> analysis.ClockOffset:
@@ -299,7 +293,9 @@ def fit(
     if compare_laws is not None:
         if out or each:
             raise fail("--compare-laws: has no effect on --out, --plot and --each; fit again with the best law")
-        return _compare_laws(what, experiments, compare_laws, split_names(free), settings)
+        chosen = None if compare_laws == "all" else split_names(compare_laws)
+        with resumable(state):
+            return analysis.compare_laws(what, experiments, chosen, free=split_names(free), **settings)
     result = _fit(what, experiments, split_names(free), settings)
     if out is not None and out.suffix == ".json":
         with writing(f"--out {out}"):
@@ -341,14 +337,6 @@ def _fit(
             line.update(said, (at.start - 1) / at.starts)
 
         return analysis.fit_parameters(what, experiments, names, progress=show, **settings)
-
-
-def _compare_laws(
-    what: Scenario, experiments: list[analysis.Experiment], laws: str, free: list[str], settings: dict[str, Any]
-) -> analysis.LawComparison:
-    chosen = None if laws == "all" else split_names(laws)
-    with resumable(settings["state"]):
-        return analysis.compare_laws(what, experiments, chosen, free=free, **settings)
 
 
 @command(
@@ -395,7 +383,7 @@ def validate(
 
 
 def _nominal(scenario: str, against: str | None, setting: Texts) -> Scenario | None:
-    """What a scenario was before its numbers were changed, where that is known."""
+    """The scenario before its numbers were changed, where that is known."""
     import tomllib
 
     if against is not None:

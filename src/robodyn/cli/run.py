@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robodyn import analysis
 from robodyn.analysis.key_result import KeyResult, key_results
-from robodyn.base import Flaw, ModelError, UnitError, WaitingLine, frozen
+from robodyn.base import Flaw, ModelError, WaitingLine, frozen
 from robodyn.presentation.reporting.displays import Display, Part, Table, shows
 from robodyn.presentation.reporting.summaries import show_cosimulation, summarise
 
@@ -21,16 +21,15 @@ from .targets import (
     load_single,
     name_results,
     phases_of,
+    read_limit,
     read_pairs,
     read_settings,
     require_file,
 )
 
 if TYPE_CHECKING:
-    from robodyn.computation.assembly import System
     from robodyn.computation.cosimulation import CosimulationFile, CosimulationRun
     from robodyn.computation.perturbation import Convergence, Perturbed, WayComparison
-    from robodyn.computation.perturbation.comparison import WayDifference
     from robodyn.computation.results import Outcome, Run
     from robodyn.computation.results.outcome import Certificate
     from robodyn.computation.simulation import CompiledSystem
@@ -87,7 +86,7 @@ def show_kept(kept: KeptRun) -> Display:
 
 
 def end_of(outcome: Outcome) -> dict[str, Any]:
-    """What a display says of a simulation that was not carried through, and how the command ends then."""
+    """The display of a simulation with the complaint and exit code where it was not carried through."""
     if outcome.ok:
         return {}
     return {
@@ -156,11 +155,12 @@ def run(
         refused = {"solver": solver, "atol": atol, "max-steps": max_steps, "max-wall-time": max_wall_time, "rate": rate}
         refused |= {"no-loop-check": None if loop_check else True, "certify": certify or None}
         refused |= {"causes": causes or None, "limit": limit, "last": last}
-        refuse_options(refused)
+        if flaws := [Flaw(f"--{name}", REFUSED, REMEDY) for name, value in refused.items() if value is not None]:
+            raise ModelError(flaws)
         result, path = run_unit(Path(scenario), setting, duration, step, rtol, signal, out)
         how: dict[str, Any] = {"signals": signals, "told_statistics": statistics, "results": key_results(result)}
         return keep_run(result, path, record_tolerance or 0.0, **how)
-    allowed = None if limit is None else read_option("limit", limit, "m")
+    allowed = read_limit(limit)
     seconds = None if last is None else read_option("last", last, "s")
     what = load_scenario(scenario)
     if causes and len(phases_of(what)) > 1:
@@ -175,9 +175,11 @@ def run(
     ready, recording = _compile(phases_of(what), stated, rate, signal)
     systems = [compiled.system for compiled in ready]
     from robodyn.analysis.checked_run import find_loop_warnings
+    from robodyn.computation.simulation.references import find_reference_warnings
 
     unstable = find_loop_warnings(systems) if loop_check else []
-    warn([*_find_limit_warnings(systems), *unstable])
+    # References that leave joints' limits: runs keep them too.
+    warn([*(sentence for system in systems for sentence in find_reference_warnings(system)), *unstable])
     path = folder / f"{name_results(scenario, what)}.run"
     with writing(str(path)):
         stored = {"file": path, "tolerance": record_tolerance, "last": seconds}
@@ -221,13 +223,6 @@ def run_unit(
     return result, folder / f"{path.stem}.run"
 
 
-def refuse_options(options: Mapping[str, object]) -> None:
-    """Options of scenarios that do nothing for an FMU."""
-    flaws = [Flaw(f"--{name}", REFUSED, REMEDY) for name, value in options.items() if value is not None]
-    if flaws:
-        raise ModelError(flaws)
-
-
 def prepare_folder(out: Path) -> Path:
     """The folder for results, made before any time is spent."""
     try:
@@ -237,13 +232,6 @@ def prepare_folder(out: Path) -> Path:
     if not os.access(out, os.W_OK | os.X_OK):
         raise fail(f"--out {out}: cannot write in this folder")
     return out
-
-
-def _find_limit_warnings(systems: Sequence[System]) -> list[str]:
-    """Sentences on references that leave joints' limits; runs keep them too."""
-    from robodyn.computation.simulation.references import find_reference_warnings
-
-    return [sentence for system in systems for sentence in find_reference_warnings(system)]
 
 
 def _compile(
@@ -384,7 +372,10 @@ def show_perturbed(perturbed: PerturbedRun) -> Display:
     shown = summarise(perturbed.run, key_results(perturbed.run), signals=False)
     parts: list[Part] = [*shown.parts, "", f"saved as {perturbed.file}"]
     if (both := perturbed.comparison) is not None:
-        rows = [_difference_row(row) for row in both.differences]
+        rows: list[tuple[Any, ...]] = []
+        for row in both.differences:
+            shares = (f"{100 * share:.1f} %" for share in row.shares)
+            rows.append((row.signal, row.largest, row.at, row.rms, row.unit, *shares))
         heads = ("difference from nonlinear", "largest", "at [s]", "rms", "unit", "< 2e-6", "< 1e-5")
         parts.append(Table(heads, rows, ("", ".3g", ".4f", ".3g", "", "", ""), by_row=("largest", "rms")))
         times = [f"{1e3 * seconds:.1f} ms" for seconds in (both.nonlinear_seconds, both.perturbed_seconds)]
@@ -398,17 +389,12 @@ def show_perturbed(perturbed: PerturbedRun) -> Display:
     return Display(heading, parts, verdict=shown.verdict, **end_of(perturbed.run.outcome))
 
 
-def _difference_row(row: WayDifference) -> tuple[Any, ...]:
-    shares = (f"{100 * share:.1f} %" for share in row.shares)
-    return (row.signal, row.largest, row.at, row.rms, row.unit, *shares)
-
-
 # Several subsystems.
 
 
 @frozen
 class UnitErrors:
-    """What a second solution says of one subsystem."""
+    """The second solution of one subsystem, in words."""
 
     JSON = """
     errors? = run.errors.bars

@@ -34,7 +34,7 @@ CALLED = {
 }
 """Commands that the studio calls, and how it names them."""
 HIDDEN = ("scenario", "setting", "out", "plot", "html", "state", "workers", "on", "resume", "along", "as_json")
-"""What the studio knows by itself, or what writes files."""
+"""Commands that the studio has by itself, or that write files."""
 
 
 @command("studio", page=False, json=False)

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from robodyn.computation.assembly import System
     from robodyn.description.model import Number, Scenario
 
-"""Seconds between two lines of progress where there is no terminal."""
-
-
 @frozen
 class KeptSweep:
     """A sweep, its folder and pictures, and the shares of robots that keep limits."""
@@ -105,10 +102,8 @@ def sweep(
     limits = _read_limits(plan, limit)
     warn([*find_loop_warnings([plan.system]), *_find_start_warnings(plan)])
     if plan.n_codes > 1:
-        message = (
-            f"native code is compiled {plan.n_codes} times: {', '.join(plan.structural)} are compile-time constants"
-        )
-        messages.print(f"robodyn: {message}")
+        constants = f"{', '.join(plan.structural)} are compile-time constants"
+        messages.print(f"robodyn: native code is compiled {plan.n_codes} times: {constants}")
     folder = out or Path("out") / f"{name_results(scenario, plan.scenario)}.sweep"
     table = _run(plan, folder, workers, on, method, not resume)
     yields = [analysis.find_yield(table, name, value) for name, value in limits.items()]
@@ -167,7 +162,7 @@ def trace_varied(scenario: Scenario, options: Sequence[str], signals: Sequence[s
 def read_varied(
     flaws: FlawList, system: System, source: str, vary: Sequence[str], values: Sequence[str], random: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the options vary: values by name or pattern, and distributions."""
+    """Read what the options vary: values by name or pattern, and distributions."""
     from robodyn.analysis.sweeps.variation import find_numbers, read_distribution, read_list, read_span
 
     numbers = find_numbers(system)
@@ -356,6 +351,7 @@ def tune(
     out: Write a TOML file with the new numbers.
     state: Keep what was computed here, to go on after a break.
     """
+    from robodyn.description.files.units import is_quantity, read_quantity
 
     refuse_ending("--out", out, ".toml")
     what = load_single(scenario, setting)
@@ -363,9 +359,11 @@ def tune(
     system = trace_varied(what, [*vary, *values, *random])
     grid, drawn = read_varied(flaws, system, scenario, vary, values, random)
     flaws.raise_if_any(f"tuning of '{what.name}'")
+    # A place is named, or a time of the motion.
+    places = [read_quantity(text, "s", bare=True) if is_quantity(text) else text for text in at or ["start"]]
     settings: dict[str, Any] = {
         "limits": subject_to, "bounds": read_bounds(bounds), "vary": grid, "random": drawn, "runs": runs,
-        "seed": seed, "over": over, "starts": starts, "at": [_read_place(text) for text in at or ["start"]],
+        "seed": seed, "over": over, "starts": starts, "at": places,
         "friction": friction, "points": points, "state": state,
     }  # fmt: skip
     line = WaitingLine(f"tuning {what.name}")
@@ -379,9 +377,3 @@ def tune(
     head = f"# {tuning.objective}: {tuning.before:.5g} -> {tuning.after:.5g} {tuning.unit}\n"
     write_numbers(scenario, setting, tuning.values, out, head)
     return tuning
-
-
-def _read_place(text: str) -> str | float:
-    from robodyn.description.files.units import is_quantity, read_quantity
-
-    return read_quantity(text, "s", bare=True) if is_quantity(text) else text

@@ -96,7 +96,7 @@ def _near_files(path: Path) -> str:
 
 
 def _other_kind(path: Path) -> tuple[str, str] | None:
-    """What a file is that is no scenario, and what can be done with it; None where it may be one."""
+    """The kind of a file that is no scenario, and what can be done with it; None where it may be one."""
     kinds = {
         ".run": ("a run", "use it with `show`, `plot`, `report` or `export`"),
         ".csv": ("a table of samples", 'use it with `fit`, or in a block with law = "file_reference"'),
@@ -123,7 +123,7 @@ def load_system(what: str, settings: Sequence[str] = ()) -> System:
 
 
 def name_results(source: str, what: Scenario | ScenarioSequence) -> str:
-    """What the files of results are called: as the scenario's file, since several files may describe one machine, or
+    """Name the files of results: as the scenario's file, since several files may describe one machine, or
     as the scenario of the catalogue."""
     return Path(source).stem if Path(source).is_file() else what.name
 
@@ -197,7 +197,7 @@ def read_settings(pairs: Sequence[str], what: Scenario | ScenarioSequence, sourc
 
 
 def read_pairs(option: str, pairs: Iterable[str], read: Callable[[str, str], T], form: str = "") -> dict[str, T]:
-    """What texts key=value of an option mean; all that are wrong are reported at once.
+    """Read texts key=value of an option; all that are wrong are reported at once.
 
     Args:
         read: what a value of a key means; a UnitError says what is wrong with it.
@@ -223,6 +223,29 @@ def split_names(texts: str | Sequence[str]) -> list[str]:
     """Names with commas between them."""
     several = [texts] if isinstance(texts, str) else texts
     return [name.strip() for text in several for name in text.split(",") if name.strip()]
+
+
+def read_lengths(option: str, text: str, count: int) -> list[float]:
+    """Lengths [m] of an option with commas between them, each with a unit where wished."""
+    from robodyn.description.files.units import read_quantity
+
+    parts = text.split(",")
+    try:
+        if len(parts) != count:
+            raise UnitError(f"must be {count} lengths with commas between them")
+        return [read_quantity(part.strip(), "m", bare=True) for part in parts]
+    except UnitError as error:
+        raise fail(f"{option} {text}: {error}") from error
+
+
+def read_limit(text: str | None) -> float | None:
+    """The largest allowed deviation [m] of an option `--limit`; None where none is given."""
+    if not text:
+        return None
+    (value,) = read_lengths("--limit", text, 1)
+    if not value > 0:
+        raise fail(f"--limit {text}: must be above 0")
+    return value
 
 
 def read_bounds(pairs: Sequence[str]) -> dict[str, tuple[float, float]]:

@@ -38,7 +38,7 @@ DRIVES = ("play", "counts")
 
 @frozen
 class AssumedRange:
-    """What is not published: its range and why it is that."""
+    """The range of an unpublished number, and the reason for it."""
 
     least: float
     most: float
@@ -210,8 +210,7 @@ def _jacobian(dynamics: MachineDynamics, q: Array) -> Array:
 
 def _reach(arm: Arm, dynamics: MachineDynamics, wanted: Array) -> Array | None:
     """Joint positions that bring the tool to a place, by damped least squares within the limits; None where none do."""
-    assert arm.machine.mechanism is not None
-    joints = arm.machine.mechanism.joints
+    joints = arm.machine.any_mechanism.joints
     lower = np.array([joint.lower_limit for joint in joints])
     upper = np.array([joint.upper_limit for joint in joints])
     q = arm.home.copy()

@@ -63,7 +63,7 @@ class FollowedPath:
 
 
 def find_followed(system: System, name: str) -> FollowedPath:
-    """What a block that measures deviations from a path reads and says; a scenario without one is a ModelError."""
+    """Find the block that measures deviations from a path, what it reads and says; none is a ModelError."""
     blocks = {block.name: block for block in system.scenario.machine.blocks}
     block = blocks.get(name)
     have = [one for one in blocks if all(f"{one}.{part}" in system.signal_names for part in PARTS)]
@@ -124,7 +124,7 @@ class ToolOrientation:
 
 
 def find_turned(scenario: Scenario, point: str, way: str) -> ToolOrientation | None:
-    """What says how a tool is turned; None where its joints follow no path of theirs.
+    """Find the signals that say how a tool is turned; None where its joints follow no path of theirs.
 
     Args:
         way: output of the block that gives the joints' references.

@@ -125,15 +125,12 @@ def _count(start: Array | None, places: list[Array | None]) -> list[str]:
     cycle_starts = [start]
     names = []
     for number, place in enumerate(places, start=2):
-        same = [k for k, one in enumerate(cycle_starts, start=1) if _meet(one, place)]
+        known = [(k, one) for k, one in enumerate(cycle_starts, start=1) if one is not None and place is not None]
+        same = [k for k, one in known if float(np.linalg.norm(one - place)) < SAME_PLACE]
         if not same:
             cycle_starts.append(place)
         names.append(f"P{same[0] if same else (len(cycle_starts) if place is not None else number)}")
     return names
-
-
-def _meet(one: Array | None, other: Array | None) -> bool:
-    return one is not None and other is not None and float(np.linalg.norm(one - other)) < SAME_PLACE
 
 
 # --------------------------------------------------------------------------------------------------
@@ -414,11 +411,10 @@ def make_sheet(
 
 
 def _about_orientation(scenario: Scenario, followed: FollowedPath) -> list[str]:
-    """What is not measured of it."""
+    """Sentences on what is not measured."""
     if followed.turned is None:
         return ["orientations are not measured: no path gives the references of all joints of the tool's arm"]
-    mechanism = scenario.machine.mechanism
-    bent = {body.name for body in mechanism.flexible_bodies} if mechanism else set()
+    bent = {body.name for body in scenario.machine.any_mechanism.flexible_bodies}
     body = followed.turned.attained[0].removesuffix(".orientation.w")
     return [f"orientations are those of the frame of '{body}', without its bending"] if body in bent else []
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.base import frozen, refuse
-from robodyn.description.model import Block, Joint, LinearCombination, Machine
+from robodyn.description.model import Block, LinearCombination, Machine
 
 MOTORS = {"torque_source": "command", "current_source": "current_command", "current_lag": "current_command"}
 MOTORS |= {"dc_motor": "voltage"}
@@ -75,8 +75,7 @@ def actuator_tables(machine: Machine) -> tuple[ActuatorTable, ...]:
 
 def _table(machine: Machine, motor: Block) -> ActuatorTable:
     assert motor.on is not None
-    assert machine.mechanism is not None
-    joints = {joint.name: joint for joint in machine.mechanism.joints}
+    joints = {joint.name: joint for joint in machine.any_mechanism.joints}
     joint, p = joints.get(motor.on), motor.parameters
     beside = [block for block in machine.all_blocks if block.on == motor.on and block is not motor]
     path = list(_commands(machine, motor))
@@ -97,7 +96,12 @@ def _table(machine: Machine, motor: Block) -> ActuatorTable:
     k = float(p.get("torque_constant", 0.0)) * float(p.get("gear", 1.0)) * float(p.get("torque_factor", 1.0))
     inverter = next((block for block in path if block.law == "inverter"), None)
     resistance = float((inverter or motor).parameters.get("resistance", 0.0))
-    supply = _voltage(machine, inverter) if inverter is not None else math.inf
+    supply = math.inf
+    if inverter is not None:
+        # The voltage of the supply: a constant, or that behind a resistance.
+        name = str(inverter.inputs.get("voltage", "")).rpartition(".")[0]
+        source: Mapping[str, Any] = next((block.parameters for block in machine.blocks if block.name == name), {})
+        supply = float(source.get("source_voltage", source.get("constant", math.inf)))
     limits = [float(p.get("torque_limit", math.inf)), k * float(p.get("current_limit", math.inf)) if k else math.inf]
     if joint is not None and joint.effort_limit is not None:
         limits.append(joint.effort_limit)
@@ -112,7 +116,9 @@ def _table(machine: Machine, motor: Block) -> ActuatorTable:
         notes.append("no limit of its torque")
     if not resistance or not k:
         notes.append("efficiency without losses of the winding: no resistance")
-    top = _top_speed(joints, motor, joint)
+    # The speed limit of the joint it acts on, or of the one that the drive is named after.
+    named = [part for part in (joint, joints.get(motor.name.rpartition(".")[0])) if part is not None]
+    top = min((part.speed_limit for part in named if part.speed_limit is not None), default=math.inf)
     if math.isfinite(supply) and k:
         top = min(top, supply / k)
     if not math.isfinite(top):
@@ -170,19 +176,6 @@ def _bounds(path: list[Block]) -> Iterator[tuple[Block, float]]:
             return
 
 
-def _voltage(machine: Machine, inverter: Block) -> float:
-    """The voltage of the supply: a constant, or that behind a resistance."""
-    name = str(inverter.inputs.get("voltage", "")).rpartition(".")[0]
-    source = next((block for block in machine.blocks if block.name == name), None)
-    values: Mapping[str, Any] = {} if source is None else source.parameters
-    return float(values.get("source_voltage", values.get("constant", math.inf)))
-
-
-def _top_speed(joints: Mapping[str, Joint], motor: Block, joint: Joint | None) -> float:
-    """Speed limit of the joint it acts on, or of the one that the drive is named after."""
-    named = joints.get(motor.name.rpartition(".")[0])
-    limits = [part.speed_limit for part in (joint, named) if part is not None and part.speed_limit is not None]
-    return min(limits, default=math.inf)
 
 
 def _delay(machine: Machine, motor: Block, path: list[Block]) -> float:

@@ -88,7 +88,7 @@ class Dressed:
 
     @property
     def joints(self) -> dict[str, DressedAxis]:
-        """What each dressed joint has got, by its name."""
+        """The dressed axes by the names of their joints."""
         return {part.axis.name: part for part in self.axes}
 
     @property
@@ -157,7 +157,11 @@ def dress(
         initial |= axis.initial_causes(float(holding[f"{axis.name}.velocity"]))
     scenario = Scenario(machine.name, dressed, duration, initial, nominal=_nominal(dressed, axes))
     scenario, notes = _stand(scenario)
-    return Dressed(scenario, _rows(axes, inertias, gains, margins), undressed, notes)
+    rows = []
+    for axis in axes:
+        seen = inertias.least[axis.name], inertias.most[axis.name]
+        rows.append(DressedAxis(axis, *seen, gains[axis.name], margins[axis.name]))
+    return Dressed(scenario, tuple(rows), undressed, notes)
 
 
 def _refuse_falling_joints(
@@ -168,9 +172,8 @@ def _refuse_falling_joints(
     With all other joints held still, m a = -k (q - q0): a joint falls where k, the slope of the torque that holds it,
     is negative, e times as far in sqrt(m / -k).
     """
-    assert machine.mechanism is not None
     driven = {*dressed, *(block.on for block in machine.blocks)}
-    free = [joint.name for joint in machine.mechanism.joints if joint.kind in SINGLE and joint.name not in driven]
+    free = [joint.name for joint in machine.any_mechanism.joints if joint.kind in SINGLE and joint.name not in driven]
     flaws, step = FlawList(), 1e-6
     for name in free:
         times = []
@@ -257,10 +260,9 @@ def _size(
 
 def _with_joints(machine: Machine, axes: Iterable[DriveAxis]) -> Machine:
     """The machine with rotors in its joints, their own friction gone."""
-    assert machine.mechanism is not None
     bare = {axis.name: axis.bare_joint() for axis in axes}
-    joints = tuple(bare.get(joint.name, joint) for joint in machine.mechanism.joints)
-    mechanism: Mechanism = machine.mechanism.replaced(joints=joints)
+    joints = tuple(bare.get(joint.name, joint) for joint in machine.any_mechanism.joints)
+    mechanism: Mechanism = machine.any_mechanism.replaced(joints=joints)
     return machine.replaced(mechanism=mechanism)
 
 
@@ -309,8 +311,7 @@ def _with_blocks(rigid: Machine, axes: list[DriveAxis], parts: Iterable[Iterable
 
 def _start(machine: Machine, given: Mapping[str, float]) -> dict[str, float]:
     """Positions of all joints with one: as given, else the one nearest to 0 within the limits."""
-    assert machine.mechanism is not None
-    joints = {joint.name: joint for joint in machine.mechanism.joints if joint.kind in SINGLE}
+    joints = {joint.name: joint for joint in machine.any_mechanism.joints if joint.kind in SINGLE}
     refuse_unknown(given, joints, "there is no such joint", "dress", "start")
     places = {}
     for name, joint in joints.items():
@@ -322,22 +323,12 @@ def _start(machine: Machine, given: Mapping[str, float]) -> dict[str, float]:
 
 def _nominal(machine: Machine, axes: Iterable[DriveAxis]) -> dict[str, str]:
     """References as the nominal motion, where every joint of the machine has one."""
-    assert machine.mechanism is not None
     signals = {}
     for axis in axes:
         reference = f"{axis.name}.reference.position"
         signals[axis.name] = reference
         if axis.gear is not None:
             signals[axis.gear.drive] = reference
-    return signals if all(part.name in signals for part in machine.mechanism.axes) else {}
+    return signals if all(part.name in signals for part in machine.any_mechanism.axes) else {}
 
 
-def _rows(
-    axes: Iterable[DriveAxis],
-    inertias: Inertias,
-    gains: Mapping[str, Gains | ErrorDynamics],
-    margins: Mapping[str, LoopMargins],
-) -> tuple[DressedAxis, ...]:
-    return tuple(
-        DressedAxis(a, inertias.least[a.name], inertias.most[a.name], gains[a.name], margins[a.name]) for a in axes
-    )

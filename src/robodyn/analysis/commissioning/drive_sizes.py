@@ -26,6 +26,7 @@ from .library import (
     find_drive,
     load_toml,
     mount_drive,
+    optional,
     read_fields,
     rules_of,
     size_family,
@@ -44,7 +45,7 @@ ALL = "all"
 
 
 class Drive(DriveNumbers, kw_only=True):
-    """What a joint is driven by; a number that is not given comes from the library of drives or from a rule."""
+    """The drive of a joint; a number that is not given comes from the library of drives or from a rule."""
 
     NOUN = "drive"
 
@@ -52,34 +53,32 @@ class Drive(DriveNumbers, kw_only=True):
     family: str = choice(SIZED, default="strain-wave", doc="of drives")
     friction: str = choice(FRICTIONS, default="lugre", doc="law of its friction; m1 to m6 as identified of that drive")
     elastic: bool | None = flag(default=None, doc="whether the gear twists")
-    effort: float | None = quantity(written="{F}", positive=True, default=None, doc="largest torque or force")
-    ratio: float | None = quantity(written="rad/{x}", positive=True, default=None, doc="of the gear")
-    damping: float | None = quantity(written="{F} s/{x}", non_negative=True, default=None, doc="of the gear")
-    gap: float | None = quantity(written="{x}", non_negative=True, default=None, doc="total backlash of the gear")
-    static: float | None = quantity(written="{F}", non_negative=True, default=None, doc="friction that breaks away")
+    effort: float | None = optional("{F}", "largest torque or force")
+    ratio: float | None = optional("rad/{x}", "of the gear")
+    damping: float | None = optional("{F} s/{x}", "of the gear", zero=True)
+    gap: float | None = optional("{x}", "total backlash of the gear", zero=True)
+    static: float | None = optional("{F}", "friction that breaks away", zero=True)
     # Hidden causes: none unless they are given, or all that a rule of thumb knows.
     errors: str = choice((NO_ERRORS, TYPICAL), default=NO_ERRORS, doc="hidden causes that are not given")
-    cogging: float | None = quantity("N m", non_negative=True, default=None, doc="amplitude, on the motor's shaft")
-    cogging_order: float | None = quantity(positive=True, default=None, doc="periods in a turn of the motor")
-    ripple: float | None = quantity(non_negative=True, default=None, doc="amplitude by the torque")
-    ripple_order: float | None = quantity(positive=True, default=None, doc="periods in a turn of the motor")
-    saturation: float | None = quantity(written="{F}", positive=True, default=None, doc="torque that is never reached")
-    loss_back: float | None = quantity(non_negative=True, default=None, doc="loss while the load drives the motor")
-    iron_hysteresis: float | None = quantity(
-        written="{F}", non_negative=True, default=None, doc="drag torque of the iron"
-    )
-    iron_eddy: float | None = quantity(written="{F} s/{x}", non_negative=True, default=None, doc="drag by speed")
-    uneven_friction: float | None = quantity(written="{F}", non_negative=True, default=None, doc="friction once a turn")
-    transmission_order: float | None = quantity(positive=True, default=None, doc="periods in a turn of the motor; 2")
-    eccentricity: float | None = quantity(written="{x}", non_negative=True, default=None, doc="of the encoder")
-    interpolation: float | None = quantity(written="{x}", non_negative=True, default=None, doc="error within a line")
-    lines: float | None = quantity(positive=True, default=None, doc="of the encoder in a turn of the motor; 1024")
-    pitch_error: float | None = quantity("m", non_negative=True, default=None, doc="of a screw, once a turn")
+    cogging: float | None = optional("N m", "amplitude, on the motor's shaft", zero=True)
+    cogging_order: float | None = optional("", "periods in a turn of the motor")
+    ripple: float | None = optional("", "amplitude by the torque", zero=True)
+    ripple_order: float | None = optional("", "periods in a turn of the motor")
+    saturation: float | None = optional("{F}", "torque that is never reached")
+    loss_back: float | None = optional("", "loss while the load drives the motor", zero=True)
+    iron_hysteresis: float | None = optional("{F}", "drag torque of the iron", zero=True)
+    iron_eddy: float | None = optional("{F} s/{x}", "drag by speed", zero=True)
+    uneven_friction: float | None = optional("{F}", "friction once a turn", zero=True)
+    transmission_order: float | None = optional("", "periods in a turn of the motor; 2")
+    eccentricity: float | None = optional("{x}", "of the encoder", zero=True)
+    interpolation: float | None = optional("{x}", "error within a line", zero=True)
+    lines: float | None = optional("", "of the encoder in a turn of the motor; 1024")
+    pitch_error: float | None = optional("m", "of a screw, once a turn", zero=True)
     pitch_slope: float | None = quantity(default=None, doc="of a screw, error by way")
     current_offset: float | None = quantity("A", default=None, doc="of the measurement of the current")
-    current_noise: float | None = quantity("A", non_negative=True, default=None, doc="of that, standard deviation")
-    dead_time: float | None = quantity("s", non_negative=True, default=None, doc="of the inverter, at 20 kHz")
-    supply_resistance: float | None = quantity("ohm", positive=True, default=None, doc="by which the supply sags")
+    current_noise: float | None = optional("A", "of that, standard deviation", zero=True)
+    dead_time: float | None = optional("s", "of the inverter, at 20 kHz", zero=True)
+    supply_resistance: float | None = optional("ohm", "by which the supply sags")
     heat: bool = flag(default=False, doc="whether the motor warms up, derates and trips")
 
     def numbers_given(self) -> dict[str, Sourced]:
@@ -306,7 +305,13 @@ class DriveAxis:
 
     @property
     def unit(self) -> str:
-        return "rad" if self.joint.rotates else "m"
+        """Of its position."""
+        return self.joint.unit
+
+    @property
+    def effort_unit(self) -> str:
+        """Of what its drive gives."""
+        return self.joint.effort_unit
 
     @property
     def top_speed(self) -> float:
@@ -333,7 +338,7 @@ class DriveAxis:
 
     @property
     def driven(self) -> str:
-        """What its motor turns: the drive of an elastic gear, else the joint."""
+        """The part that its motor turns: the drive of an elastic gear, else the joint."""
         return self.gear.drive if self.gear is not None else self.name
 
     def bare_joint(self) -> Joint:
@@ -353,8 +358,7 @@ class DriveAxis:
     def commanded_blocks(self, start: float, torque: str) -> tuple[Block, ...]:
         """The blocks of the joint where a signal commands its torque; it is limited to the drive's."""
         bounds = {"lower": -self.sized.effort, "upper": self.sized.effort}
-        unit = "N m" if self.joint.rotates else "N"
-        limit = Block(f"{self.name}.limit", "saturation", None, {"value": torque}, bounds, unit=unit)
+        limit = Block(f"{self.name}.limit", "saturation", None, {"value": torque}, bounds, unit=self.effort_unit)
         return (*self._reference(start), limit, *self._train(f"{self.name}.limit.output"))
 
     def _train(self, torque: str) -> tuple[Block, ...]:
@@ -365,26 +369,15 @@ class DriveAxis:
 
     def _reference(self, start: float) -> tuple[Block, ...]:
         name, speed, fast = self.name, self.top_speed, 1 / self.control.velocity_rate
-        limits = {"speed": 0.5 * speed, "top_acceleration": 2.0 * speed, "top_jerk": 20.0 * speed}
+        limits = {"target": start, "start": start, "speed": 0.5 * speed}
+        limits |= {"top_acceleration": 2.0 * speed, "top_jerk": 20.0 * speed}
         measured = {"resolution": self.resolution, "period": fast}
         errors = tuple(self._scale_errors())
         seen = f"{errors[-1].name}.output" if errors else f"{name}.position"
         return (
             *errors,
-            Block(
-                f"{name}.reference",
-                "s_curve_reference",
-                parameters={"target": start, "start": start} | limits,
-                unit=self.unit,
-            ),
-            Block(
-                f"{name}.encoder",
-                "sampled_encoder",
-                None,
-                {"value": seen},
-                measured,
-                period=fast,
-            ),
+            Block(f"{name}.reference", "s_curve_reference", None, {}, limits, unit=self.unit),
+            Block(f"{name}.encoder", "sampled_encoder", None, {"value": seen}, measured, period=fast),
         )
 
     def _cascade(self, gains: Gains) -> tuple[Block, ...]:
@@ -398,25 +391,13 @@ class DriveAxis:
             "velocity_command": f"{name}.position_loop.velocity_command",
             "velocity": f"{name}.encoder.measured_rate",
         }
-        pi = {"proportional": gains.proportional, "integral": gains.integral, "period": fast}
+        outer = {"proportional": gains.position}
+        inner = {"proportional": gains.proportional, "integral": gains.integral, "period": fast}
+        inner |= {"limit": self.sized.effort}
+        delay = self.control.delay
         return (
-            Block(
-                f"{name}.position_loop",
-                "position_loop",
-                None,
-                targets,
-                {"proportional": gains.position},
-                period=slow,
-            ),
-            Block(
-                f"{name}.velocity_loop",
-                "sampled_velocity_loop",
-                None,
-                rates,
-                pi | {"limit": self.sized.effort},
-                period=fast,
-                delay=self.control.delay,
-            ),
+            Block(f"{name}.position_loop", "position_loop", None, targets, outer, period=slow),
+            Block(f"{name}.velocity_loop", "sampled_velocity_loop", None, rates, inner, period=fast, delay=delay),
         )
 
     def _motor(self, torque: str) -> tuple[Block, ...]:
@@ -431,23 +412,16 @@ class DriveAxis:
             command["error"] = f"{name}.current_error.value"
         parts.append(Block(f"{name}.current", "amplifier", None, command, {"gain": 1 / self.torque_constant}, unit="A"))
         wanted = f"{name}.current.output"
-        if self.has_inverter:
-            seen = {"value": wanted, "velocity": f"{name}.velocity", "voltage": self.supply_voltage}
+        # An inverter's voltage is limited: to a number, or to the signal of a supply that sags.
+        sags = bool(self.sized.get("supply_resistance"))
+        if self.drive.voltage is not None or sags:
+            voltage = f"{SUPPLY}.voltage" if sags else self.sized["voltage"]
+            seen = {"value": wanted, "velocity": f"{name}.velocity", "voltage": voltage}
             numbers = {"resistance": self.sized["resistance"], "torque_constant": self.torque_constant}
             wanted = f"{name}.inverter.output"
             parts.append(Block(f"{name}.inverter", "inverter", None, seen, numbers))
         numbers = {"torque_constant": self.torque_constant, "time_constant": self.control.current_lag}
         return (*parts, Block(f"{name}.motor", "current_lag", name, {"current_command": wanted}, numbers))
-
-    @property
-    def has_inverter(self) -> bool:
-        """Whether its voltage is limited."""
-        return self.drive.voltage is not None or bool(self.sized.get("supply_resistance"))
-
-    @property
-    def supply_voltage(self) -> str | float:
-        """The voltage of its inverter: a number, or the signal of a supply that sags."""
-        return f"{SUPPLY}.voltage" if self.sized.get("supply_resistance") else self.sized["voltage"]
 
     def _heat(self, torque: str) -> Iterator[Block]:
         """Winding and housing, what warm magnets take, and the firmware that derates and trips."""
@@ -465,7 +439,7 @@ class DriveAxis:
         seen = {"temperature": f"{name}.heat.winding"}
         yield Block(f"{name}.protection", "thermal_protection", None, seen, limits, period=period)
         allowed = {"value": torque, "share": f"{name}.protection.share"}
-        yield Block(f"{name}.derating", "derated", None, allowed, unit="N m" if self.joint.rotates else "N")
+        yield Block(f"{name}.derating", "derated", None, allowed, unit=self.effort_unit)
 
     def _friction(self) -> tuple[Block, ...]:
         kind, sized = self.drive.friction, self.sized
@@ -514,7 +488,7 @@ class DriveAxis:
     # Hidden causes.
 
     def _scale_errors(self) -> Iterator[Block]:
-        """What the encoder reads wrongly, in joint units, one block after the other."""
+        """Errors of the encoder, in joint units, one block after the other."""
         name, sized, ratio = self.name, self.sized, self.sized["ratio"]
         lines = sized.get("lines") or LINES
         waves = {
@@ -527,11 +501,10 @@ class DriveAxis:
             order = (sized.get("transmission_order") or WAVES) * ratio
             waves["transmission_error"] = (sized.get("transmission_error"), order, 0.0)
         seen = f"{name}.position"
-        unit = "rad" if self.joint.rotates else "m"
         for key, (amplitude, order, slope) in waves.items():
             if amplitude or slope:
                 numbers = {"amplitude": amplitude, "order": order} | ({"slope": slope} if slope else {})
-                yield Block(f"{name}.{key}", "position_error", None, {"value": seen}, numbers, unit=unit)
+                yield Block(f"{name}.{key}", "position_error", None, {"value": seen}, numbers, unit=self.unit)
                 seen = f"{name}.{key}.output"
 
     def _torque_errors(self) -> Iterator[Block]:

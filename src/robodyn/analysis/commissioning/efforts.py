@@ -85,14 +85,13 @@ def check_efforts(
 def _report(
     flaws: FlawList, machine: Machine, columns: list[list[str]], effort: Array, place: Callable[[int], str]
 ) -> None:
-    assert machine.mechanism is not None
-    own = {joint.name: joint for joint in machine.mechanism.joints}
+    own = {joint.name: joint for joint in machine.any_mechanism.joints}
     for j, names in enumerate(columns):
         limits = [own[name].effort_limit for name in names if name in own]
         limit = min((value for value in limits if value is not None), default=np.inf)
         worst = int(np.argmax(np.abs(effort[:, j])))
         if abs(effort[worst, j]) > limit:
-            unit = "N m" if own[names[0]].rotates else "N"
+            unit = own[names[0]].effort_unit
             what = f"must give {abs(effort[worst, j]):.4g} {unit} at {place(worst)}"
             remedy = "go slower, reduce the load, or use a larger drive"
             flaws.add(f"joints.{names[0]}", f"{what}, its effort limit is {limit:.4g} {unit}", remedy)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.base import Array, Displayed, FlawList, frozen, report_progress
+from robodyn.base import Array, Displayed, FlawList, bisect, frozen, report_progress
 from robodyn.computation.simulation import simulate
 from robodyn.description.laws.drives import REFERENCE, motor_heat
 from robodyn.description.model import Block, Scenario
@@ -32,7 +32,7 @@ HEAT = ("resistance", "winding_resistance", "housing_resistance", "winding_time"
 
 @frozen
 class HeatPath:
-    """What warms up in one drive: numbers of `motor_heat`, torque per current at 25 deg C, limits [K] and start [K]."""
+    """How one drive warms up: numbers of `motor_heat`, torque per current at 25 deg C, limits [K] and start [K]."""
 
     name: str
     numbers: Mapping[str, float]
@@ -54,7 +54,7 @@ class HeatPath:
                     flaws.add(key, what, "start cooler, or raise the limit if the drive tolerates more")
 
     def hold(self, torque: float) -> Holding:
-        """What happens under a constant torque."""
+        """Heat the drive by a constant torque until it trips or is as warm as it gets."""
 
         def rates(_: float, x: Array) -> list[float]:
             # The current that the torque takes of magnets as warm as they are.
@@ -79,10 +79,7 @@ class HeatPath:
         low, high = 0.0, self.torque_per_current
         while math.isinf(self.hold(high).time):
             low, high = high, 2 * high
-        for _ in range(30):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if math.isinf(self.hold(middle).time) else (low, middle)
-        return low
+        return bisect(lambda torque: math.isfinite(self.hold(torque).time), low, high, 30)[0]
 
 
 def _passes(k: int, limit: float):  # type: ignore[no-untyped-def]

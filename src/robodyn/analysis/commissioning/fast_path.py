@@ -62,7 +62,7 @@ class PathLimits:
     acceleration: Array
 
     def rows(self, k: Any, v: Any, a: Any) -> list[tuple[Any, float]]:
-        """What must stay between -limit and limit at the ways k, for a speed v and an acceleration a along the path.
+        """Quantities at the ways k for a speed v and an acceleration a along the path, and limits of their sizes.
 
         Works on numbers and CasADi's symbols alike.
         """
@@ -99,7 +99,6 @@ def find_limits(
     Args:
         places: positions of the joints that stay; current: limits of motors' currents by joint [A].
     """
-    assert machine.mechanism is not None
     inverse = InverseDynamics(machine, plan.joints, places)
     check_unconstrained(flaws, inverse.dynamics, inverse.rest, plan.joints)
     flaws.raise_if_any("fast path")
@@ -108,7 +107,7 @@ def find_limits(
     gravity = np.array([inverse(row, still, still) for row in q])
     inertia = np.array([inverse(row, still, d) for row, d in zip(q, slope, strict=True)]) - gravity
     centrifugal = np.array([inverse(*rows) for rows in zip(q, slope, bend, strict=True)]) - gravity
-    own = {joint.name: joint for joint in machine.mechanism.joints}
+    own = {joint.name: joint for joint in machine.any_mechanism.joints}
     columns = [[own[name] for name in names if name in own] for names in inverse.columns]
     forward, back, viscous, loss = _friction(machine, inverse.columns)
     coulomb = np.where(slope < 0, back, forward)

@@ -50,24 +50,34 @@ class Sourced:
         return self.source.startswith(("estimated", "rule of thumb", "as commonly quoted"))
 
 
-class DriveNumbers(Description, kw_only=True):
-    """What is said of a drive, whether published or given for a joint: on the joint's side but for the motor's own."""
+def optional(unit: str, doc: str, *, zero: bool = False) -> Any:
+    """A number of a drive that is given where it is known: positive, or also zero.
 
-    rotor_inertia: float | None = quantity("kg m^2", positive=True, default=None, doc="on the motor's shaft")
-    torque_constant: float | None = quantity("N m/A", positive=True, default=None, doc="of the motor")
-    resistance: float | None = quantity("ohm", positive=True, default=None, doc="of the winding at 25 deg C")
-    inductance: float | None = quantity("H", positive=True, default=None, doc="of the winding")
-    voltage: float | None = quantity("V", positive=True, default=None, doc="of the supply")
-    counts: float | None = quantity(positive=True, default=None, doc="of the encoder in a turn of the motor")
-    stiffness: float | None = quantity(written="{F}/{x}", positive=True, default=None, doc="of the gear")
-    loss: float | None = quantity(non_negative=True, default=None, doc="of the gear, by the torque it transmits")
-    coulomb: float | None = quantity(written="{F}", non_negative=True, default=None, doc="dry friction")
-    viscous: float | None = quantity(written="{F} s/{x}", non_negative=True, default=None, doc="viscous friction")
-    transmission_error: float | None = quantity(written="{x}", non_negative=True, default=None, doc="its amplitude")
+    Args:
+        unit: of SI; with `{F}` and `{x}` for those of the joint's force and position.
+    """
+    of = {"written": unit} if "{" in unit else {"unit": unit} if unit else {}
+    return quantity(**of, **{"non_negative" if zero else "positive": True}, default=None, doc=doc)
+
+
+class DriveNumbers(Description, kw_only=True):
+    """Numbers of a drive, whether published or given for a joint: on the joint's side but for the motor's own."""
+
+    rotor_inertia: float | None = optional("kg m^2", "on the motor's shaft")
+    torque_constant: float | None = optional("N m/A", "of the motor")
+    resistance: float | None = optional("ohm", "of the winding at 25 deg C")
+    inductance: float | None = optional("H", "of the winding")
+    voltage: float | None = optional("V", "of the supply")
+    counts: float | None = optional("", "of the encoder in a turn of the motor")
+    stiffness: float | None = optional("{F}/{x}", "of the gear")
+    loss: float | None = optional("", "of the gear, by the torque it transmits", zero=True)
+    coulomb: float | None = optional("{F}", "dry friction", zero=True)
+    viscous: float | None = optional("{F} s/{x}", "viscous friction", zero=True)
+    transmission_error: float | None = optional("{x}", "its amplitude", zero=True)
 
 
 class Actuator(DriveNumbers, kw_only=True):
-    """What is published of a drive; counts of a spur servo's encoder are those in a turn of its output."""
+    """A drive as it is published; counts of a spur servo's encoder are those in a turn of its output."""
 
     NOUN = "drive"
 
@@ -78,25 +88,25 @@ class Actuator(DriveNumbers, kw_only=True):
     phases: int = whole_number(default=1, doc="3 where currents are amplitudes and resistance that of a phase")
     ratio: float = quantity(written="rad/{x}", positive=True, doc="of the gear")
     peak_torque: float = quantity(written="{F}", positive=True, doc="for a moment; of a servo at stall")
-    rated_torque: float | None = quantity(written="{F}", positive=True, default=None, doc="continuously")
-    peak_current: float | None = quantity("A", positive=True, default=None, doc="at peak torque")
-    rated_current: float | None = quantity("A", positive=True, default=None, doc="at rated torque")
-    no_load_speed: float | None = quantity("rad/s", positive=True, default=None, doc="at that voltage")
+    rated_torque: float | None = optional("{F}", "continuously")
+    peak_current: float | None = optional("A", "at peak torque")
+    rated_current: float | None = optional("A", "at rated torque")
+    no_load_speed: float | None = optional("rad/s", "at that voltage")
     speeds: tuple[float, ...] | None = array(default=None, doc="of a measured torque-speed curve, rising [rad/s]")
     torques: tuple[float, ...] | None = array(default=None, doc="of that curve, falling [N m]")
-    play: float | None = quantity("rad", non_negative=True, default=None, doc="total backlash of the gear")
-    mass: float | None = quantity("kg", positive=True, default=None, doc="of all of it")
-    winding_resistance: float | None = quantity("K/W", positive=True, default=None, doc="winding to housing")
-    housing_resistance: float | None = quantity("K/W", positive=True, default=None, doc="housing to air")
-    winding_time: float | None = quantity("s", positive=True, default=None, doc="thermal time constant")
-    housing_time: float | None = quantity("s", positive=True, default=None, doc="thermal time constant")
-    winding_limit: float | None = quantity("K", positive=True, default=None, doc="at which it trips")
-    housing_limit: float | None = quantity("K", positive=True, default=None, doc="at which it trips")
+    play: float | None = optional("rad", "total backlash of the gear", zero=True)
+    mass: float | None = optional("kg", "of all of it")
+    winding_resistance: float | None = optional("K/W", "winding to housing")
+    housing_resistance: float | None = optional("K/W", "housing to air")
+    winding_time: float | None = optional("s", "thermal time constant")
+    housing_time: float | None = optional("s", "thermal time constant")
+    winding_limit: float | None = optional("K", "at which it trips")
+    housing_limit: float | None = optional("K", "at which it trips")
     friction: str | None = text(default=None, doc="servo of servo_friction.toml whose models M1 to M6 are its own")
     sources: Mapping[str, str] = text_map(default=EMPTY, doc="of numbers that are from elsewhere")
 
     def check(self, flaws: FlawList) -> None:
-        """What contradicts itself: a drive without losses, a curve that turns back, more at rest than at its peak."""
+        """Report contradictions: a drive without losses, a curve that turns back, more at rest than at its peak."""
         if flaws.found:
             return
         flaws.add_unknown(self.sources, self.KINDS, "names no number", "sources")
@@ -417,7 +427,7 @@ def _finish(
     family: str, size: str, joint: Joint, effort: float, scale: float, numbers: dict[str, Sourced],
     given: dict[str, Sourced], typical: bool,
 ) -> SizedDrive:  # fmt: skip
-    """What the robot's description has already, what is given, and what follows from all of it."""
+    """Take over the robot's own numbers and those given, and estimate what follows from all of them."""
     ratio = given.get("ratio", numbers["ratio"]).value
     kept = {"coulomb": joint.friction, "viscous": joint.damping}
     own = {key: Sourced(value, "the robot's own") for key, value in kept.items() if value is not None}

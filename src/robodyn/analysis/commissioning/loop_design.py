@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from robodyn.analysis.linear.margins import STABLE, EigenvalueCurves, find_margins
-from robodyn.analysis.linear.sampling import SampledModel, lift, sampled_lineariser
+from robodyn.analysis.linear.margins import EigenvalueCurves, find_margins
+from robodyn.analysis.linear.sampling import STABLE, SampledModel, lift, sampled_lineariser
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.base import Array, Flaw, ModelError, frozen, report_progress
+from robodyn.base import Flaw, ModelError, frozen, report_progress
 from robodyn.description.model import Block, Machine, Scenario
 from robodyn.description.model.control_model import ControlModel
 
@@ -43,7 +43,7 @@ UNLIMITED = {"rad": math.pi, "m": 0.0}
 
 @frozen
 class Inertias:
-    """What the joints see over poses.
+    """Inertias that the joints see over poses.
 
     Attributes:
         least, most: of each joint, by name [kg m^2 or kg]; poses: at which the margins are checked, q (k, n).
@@ -77,17 +77,14 @@ def find_inertias(dynamics: MachineDynamics, axes: Sequence[DriveAxis], start: M
     poses = [dict(start), dict(start) | middle]
     poses += [dict(start) | {name: random.uniform(*ends) for name, ends in ranges.items()} for _ in range(POSES)]
     places = {name: dynamics.velocities.index(f"{name}.velocity") for name in ranges}
-    values = np.array([np.diag(_mass_matrix(dynamics, pose)) for pose in poses])
+    at = [dynamics.positions_at({f"{name}.position": q for name, q in pose.items()}) for pose in poses]
+    values = np.array([np.diag(dynamics.mass_matrix(q)) for q in at])
     seen = {name: values[:, place] for name, place in places.items()}
     heaviest = max(seen, key=lambda name: float(np.ptp(seen[name]) / np.min(seen[name])))
     extremes = [int(np.argmin(seen[heaviest])), int(np.argmax(seen[heaviest]))]
     chosen = [poses[k] for k in dict.fromkeys([0, 1, *extremes])]
     least = {name: float(np.min(column)) for name, column in seen.items()}
     return Inertias(least, {name: float(np.max(column)) for name, column in seen.items()}, tuple(chosen))
-
-
-def _mass_matrix(dynamics: MachineDynamics, pose: Mapping[str, float]) -> Array:
-    return dynamics.mass_matrix(dynamics.positions_at({f"{name}.position": q for name, q in pose.items()}))
 
 
 def _range(axis: DriveAxis) -> tuple[float, float]:
@@ -139,7 +136,12 @@ def design_loops(
         if measure is exact_margins:
             measure = estimate_margins
         for axis in left:
-            found[axis.name] = _lowered(found[axis.name], inertias.most[axis.name], *short[axis.name])
+            # Gains of the loops that are short of margins, the position loop kept slower than the velocity loop.
+            own, (position, velocity) = found[axis.name], short[axis.name]
+            proportional = own.proportional * (LOWERED if velocity else 1.0)
+            slowest = proportional / inertias.most[axis.name]
+            outer = min(own.position * (LOWERED if position else 1.0), slowest / CORNER)
+            found[axis.name] = Gains(outer, proportional, proportional * slowest / CORNER)
     flaws = []
     for axis in left:
         what = f"no gains keep the required margins: P = {found[axis.name].proportional:.3g} has "
@@ -156,7 +158,7 @@ def describe_margins(margins: LoopMargins) -> str:
 
 
 def remedy_for(axis: DriveAxis, margins: LoopMargins) -> str:
-    """What gives a joint more margin, or asks for less."""
+    """Ways to give a joint more margin, or to ask for less."""
     ways = []
     if axis.gear is not None:
         ways.append(f"a rotor_inertia above {axis.sized['rotor_inertia']:.3g} kg m^2")
@@ -204,14 +206,6 @@ def _scaled(gains: Gains, factor: float) -> Gains:
     return Gains(gains.position * factor, gains.proportional * factor, gains.integral * factor**2)
 
 
-def _lowered(gains: Gains, most: float, position: bool, velocity: bool) -> Gains:
-    """Gains of the loops that are short of margins, the position loop kept slower than the velocity loop."""
-    proportional = gains.proportional * (LOWERED if velocity else 1.0)
-    slowest = proportional / most
-    outer = min(gains.position * (LOWERED if position else 1.0), slowest / CORNER)
-    return Gains(outer, proportional, proportional * slowest / CORNER)
-
-
 Cuts = dict[str, list[LoopMargins]]
 
 
@@ -224,7 +218,12 @@ def _find_margins(
     measure: Callable[[SampledModel, str], tuple[float, float]],
 ) -> dict[str, Cuts]:
     """Margins by joint and by place of the cut, at each pose."""
-    parameters = {key: value for axis in axes for key, value in gain_numbers(axis.name, gains[axis.name]).items()}
+    parameters = {}
+    for axis in axes:
+        own = gains[axis.name]
+        parameters[f"{axis.name}.position_loop.proportional"] = own.position
+        parameters[f"{axis.name}.velocity_loop.proportional"] = own.proportional
+        parameters[f"{axis.name}.velocity_loop.integral"] = own.integral
     margins: dict[str, Cuts] = {axis.name: {"position": [], "velocity": []} for axis in looked_at}
     for k, pose in enumerate(poses):
         model = linearise(place_axes(axes, pose), parameters)
@@ -234,15 +233,6 @@ def _find_margins(
             for where, signal in cuts.items():
                 margins[axis.name][where].append(LoopMargins(*measure(model, signal), k))
     return margins
-
-
-def gain_numbers(name: str, gains: Gains) -> dict[str, float]:
-    """Parameters of a joint's loops."""
-    return {
-        f"{name}.position_loop.proportional": gains.position,
-        f"{name}.velocity_loop.proportional": gains.proportional,
-        f"{name}.velocity_loop.integral": gains.integral,
-    }
 
 
 def place_axes(axes: Sequence[DriveAxis], pose: Mapping[str, float]) -> dict[str, float]:
@@ -319,7 +309,7 @@ class ErrorDynamics:
 
 
 def torque_signal(k: int) -> str:
-    """What the law commands to an axis."""
+    """The signal by which the law commands an axis."""
     return f"{NAME}.torque.{k}"
 
 

@@ -65,7 +65,7 @@ def check_read(flaws: FlawList, scenario: Scenario, joints: Sequence[str]) -> No
 
 
 def encoders_of(machine: Machine, joints: Sequence[str]) -> tuple[str, ...]:
-    """What encoders measure of joints; nothing where not every joint has one."""
+    """Signals of the joints' encoders; none where not every joint has one."""
     encoders = [f"{joint}.encoder" for joint in joints]
     known = {block.name for block in machine.blocks}
     return tuple(f"{encoder}.measured" for encoder in encoders) if known >= set(encoders) else ()
@@ -205,15 +205,14 @@ def move(
     Bounds(positive=True).check(flaws, "speed", speed, "")
     Bounds(non_negative=True).check(flaws, "begin", begin, "s")
     flaws.raise_if_any("move")
-    assert machine.mechanism is not None
-    places = start_of(flaws, what, machine.mechanism, start or {})
+    places = start_of(flaws, what, machine.any_mechanism, start or {})
     if to is not None:
         return _move_joints(flaws, what, machine, to, places, speed, begin)
     assert along is not None
     top = speed / RISE if acceleration is None else acceleration
     profile = {"speed": speed, "acceleration": top, "jerk": top / JERK_TIME if jerk is None else jerk}
     timing = {"begin": begin} | ({"pause": pause or 0.0} if along.stops else {})
-    point = tool or machine.mechanism.points[0].name
+    point = tool or machine.any_mechanism.points[0].name
     return _move_tool(flaws, what, machine, point, along, places, profile, timing, choice)
 
 
@@ -258,8 +257,7 @@ def _move_joints(
     speed: float,
     begin: float,
 ) -> Move:
-    assert machine.mechanism is not None
-    own = {joint.name: joint for joint in machine.mechanism.joints if joint.kind in SINGLE}
+    own = {joint.name: joint for joint in machine.any_mechanism.joints if joint.kind in SINGLE}
     flaws.add_unknown(to, own, "there is no such joint with one position", "to")
     for name, value in to.items():
         if name in own and check_finite(flaws, f"to.{name}", value):
@@ -272,10 +270,14 @@ def _move_joints(
     ways = {name: float(to[name]) - places[name] for name in to}
     moving = [own[name] for name, way in ways.items() if way]
     top = _shared_limits(moving, ways, speed)
-    duration = begin + (_duration(top) if moving else 0.0)
+    t_jerk, t_even, t_cruise = s_curve_times(1.0, *top)
+    duration = begin + (float(4 * t_jerk + 2 * t_even + t_cruise) if moving else 0.0)
     time = np.linspace(begin, duration, SAMPLES)
     names = tuple(to)
-    motion = _line_motion(time, top, begin, [places[name] for name in names], [ways[name] for name in names])
+    # The joints' motion along their line, q0 + sigma (q1 - q0).
+    s, rate, change, _ = (column[:, None] for column in travel(time, plan_phases(1.0, *top, begin)))
+    first, way = np.array([places[name] for name in names]), np.array([ways[name] for name in names])
+    motion = first + s * way, rate * way, change * way
     effort = check_efforts(flaws, machine, names, places, time, *motion, place=lambda k: f"{time[k]:.3g} s")
     flaws.raise_if_any("move")
     blocks = tuple(_reference(own[name], places[name], ways[name], top, begin) for name in names)
@@ -304,25 +306,11 @@ def _shared_limits(joints: Sequence[Joint], ways: Mapping[str, float], share: fl
     return min(speeds[name] / way for name, way in far.items()), acceleration, acceleration / JERK_TIME
 
 
-def _duration(top: tuple[float, float, float]) -> float:
-    t_jerk, t_even, t_cruise = s_curve_times(1.0, *top)
-    return float(4 * t_jerk + 2 * t_even + t_cruise)
-
-
-def _line_motion(
-    time: Array, top: tuple[float, float, float], begin: float, start: Sequence[float], ways: Sequence[float]
-) -> tuple[Array, Array, Array]:
-    s, rate, change, _ = (column[:, None] for column in travel(time, plan_phases(1.0, *top, begin)))
-    way = np.asarray(ways)
-    return np.asarray(start) + s * way, rate * way, change * way
-
-
 def _reference(joint: Joint, start: float, way: float, top: tuple[float, float, float], begin: float) -> Block:
     size = abs(way) or 1.0
     limits = dict(zip(("speed", "top_acceleration", "top_jerk"), (size * value for value in top), strict=True))
     numbers = {"target": start + way, "start": start, "begin": begin} | limits
-    unit = "rad" if joint.rotates else "m"
-    return Block(f"{joint.name}.reference", "s_curve_reference", parameters=numbers, unit=unit)
+    return Block(f"{joint.name}.reference", "s_curve_reference", parameters=numbers, unit=joint.unit)
 
 
 def _move_tool(
@@ -336,7 +324,6 @@ def _move_tool(
     timing: Mapping[str, float],
     choice: Mapping[str, Any],
 ) -> Move:
-    assert machine.mechanism is not None
     plan = plan_from(flaws, what, tool, along, places, **profile, **choice)
     units = dict(zip(plan.joints, plan.units, strict=True))
     gaps = {name: plan.position[0, k] - places[name] for k, name in enumerate(plan.joints) if name in places}
@@ -353,7 +340,7 @@ def _move_tool(
     )
     flaws.raise_if_any(f"path of '{tool}'")
     measured = encoders_of(machine, plan.joints)
-    deviations = deviation_blocks(machine.mechanism, NAME, tool, along, measured)
+    deviations = deviation_blocks(machine.any_mechanism, NAME, tool, along, measured)
     blocks = (path_block(NAME, plan, **profile, **timing), *deviations)
     scenario = with_references(what, blocks, duration + SETTLING, plan) if isinstance(what, Scenario) else None
     return Move(plan.joints, duration, time, *motion, effort, blocks, scenario, plan)
@@ -375,9 +362,8 @@ def stand_of(what: Machine | Scenario, tool: str | None = None) -> tuple[Array, 
     flaws = FlawList()
     _check_call(flaws, machine, None, "path", tool, {})
     flaws.raise_if_any("path")
-    assert machine.mechanism is not None
-    point = tool or machine.mechanism.points[0].name
-    arm, places = build_arm(machine.mechanism, point), start_of(flaws, what, machine.mechanism, {})
+    point = tool or machine.any_mechanism.points[0].name
+    arm, places = build_arm(machine.any_mechanism, point), start_of(flaws, what, machine.any_mechanism, {})
     placed = arm.place([places[name] for name in arm.joints])
     return placed.p, placed.R if arm.n >= SIX else None
 
@@ -391,8 +377,7 @@ def plan_from(
     **settings: Any,
 ) -> JointPath:
     """The joints' path along one of the tool, from the branch nearest to where they stand unless one is named."""
-    mechanism = what.machine.mechanism if isinstance(what, Scenario) else what.mechanism
-    assert mechanism is not None
+    mechanism = what.machine.any_mechanism if isinstance(what, Scenario) else what.any_mechanism
     near = {name: places.get(name, 0.0) for name in build_arm(mechanism, tool).joints}
     plan = plan_path(mechanism, tool, along, near=None if "branch" in settings else near, **settings)
     if isinstance(what, Scenario):

@@ -37,7 +37,7 @@ from .residuals import (
     spread_noise,
 )
 from .result import Fit, FitStart, find_idle, find_unidentifiable, summarise_fit
-from .search_space import Bounds, Scale, SearchSpace, make_search_space
+from .search_space import Bounds, SearchSpace, make_search_space
 
 TOLERANCE = 1e-9
 """Relative change of cost or parameters at which a search ends."""
@@ -119,10 +119,14 @@ def fit_parameters(
             starts_done.append(start)
             checkpoint.save([dataclasses.astuple(start) for start in starts_done])
         # From the best of them: stepwise parameters by wide differences, signals weighed by their own noise.
-        z, best = _choose_best(starts_done[:starts], residuals.scales)
+        costs = [np.inf if start.cost is None else start.cost for start in starts_done[:starts]]
+        best = int(np.argmin(costs))
+        if not np.isfinite(costs[best]):
+            refuse("", f"the simulation failed at every start: {starts_done[0].message}", source="fit")
+        z = residuals.scales.scaled(starts_done[best].values)
         residuals.stepwise = tuple(sorted({*residuals.stepwise, *_find_stepwise(residuals, z)}))
         residuals, z = _weigh(residuals, space, z, noise)
-        _check_end(residuals, space.values(z), z)
+        _check_end(residuals, z)
         fit = summarise_fit(residuals, space, z, tuple(starts_done[:starts]), best, noise is not None, whole)
         notes = [note for one in fitted for note in describe_rates(scenario, one)]
     return dataclasses.replace(fit, warnings=(*fit.warnings, *dict.fromkeys(notes)))
@@ -159,7 +163,7 @@ def _search_all(
     progress: Callable[[FitProgress], None] | None,
     workers: int,
 ) -> Iterator[FitStart]:
-    """What each start leads to, in their order: side by side where there are several and threads for them."""
+    """Search from each start, in their order: side by side where there are several and threads for them."""
 
     stopped = threading.Event()
 
@@ -182,27 +186,25 @@ def _search_all(
 def _check_effects(residuals: Residuals) -> None:
     """Refuse parameters without effect, or not distinguished, both at the given values and near them."""
     scales = residuals.scales
-    names = [scale.number.name for scale in scales]
-    first = np.array([scale.scaled(scale.number.value) for scale in scales])
+    names, first = scales.names, scales.given
     if not residuals.carried_through(first):
         refuse("", f"with the given values: {residuals.failure}", source="fit")
     residuals.stepwise = _find_stepwise(residuals, first)
     flaws = find_unidentifiable(residuals.slopes(first), names)
-    limits = np.array([scale.limits for scale in scales])
-    way = np.where(first + NUDGE <= limits[:, 1], NUDGE, -NUDGE) * np.linspace(1.0, 0.5, len(scales))
-    near = np.clip(first + way, limits[:, 0], limits[:, 1])
+    lower, upper = scales.limits
+    way = np.where(first + NUDGE <= upper, NUDGE, -NUDGE) * np.linspace(1.0, 0.5, len(scales))
+    near = np.clip(first + way, lower, upper)
     special = flaws and residuals.carried_through(near) and not find_unidentifiable(residuals.slopes(near), names)
     if flaws and not special:
         raise ModelError(flaws, "fit")
 
 
-def _check_end(residuals: Residuals, values: Array, z: Array) -> None:
+def _check_end(residuals: Residuals, z: Array) -> None:
     """Refuse a search that came to where parameters have lost their effect, with the values there."""
-    names = [scale.number.name for scale in residuals.scales]
-    flaws = find_unidentifiable(residuals.slopes(z), names)
+    flaws = find_unidentifiable(residuals.slopes(z), residuals.scales.names)
     if not flaws:
         return
-    values_at_end = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, values, strict=True))
+    values_at_end = ", ".join(f"{name} = {value:.4g}" for name, value in residuals.scales.named(z).items())
     remedy = "near the given values the data do determine it: start closer to them, or give bounds or more starts"
     flaws = [Flaw(flaw.path, flaw.what, remedy) for flaw in flaws]
     raise ModelError(flaws, f"fit: where the search ended, at {values_at_end}")
@@ -234,7 +236,7 @@ def _search(residuals: Residuals, space: SearchSpace, begin: Array) -> FitStart:
     before, residuals.lowest = residuals.evaluations, float("inf")
     lower, upper = space.limits
     begin = np.clip(begin, lower, upper)
-    values = tuple(space.values(space.scaled(begin)).tolist())
+    values = tuple(space.scales.values(space.scaled(begin)).tolist())
     if not residuals.carried_through(space.scaled(begin)):
         return FitStart(values, values, None, residuals.evaluations - before, residuals.failure)
     options: dict[str, Any] = {"ftol": TOLERANCE, "xtol": TOLERANCE, "gtol": TOLERANCE, "max_nfev": MOST_EVALUATIONS}
@@ -258,16 +260,8 @@ def _search(residuals: Residuals, space: SearchSpace, begin: Array) -> FitStart:
         residuals.stepwise = tuple(sorted({*residuals.stepwise, *steps}))
         further = _search(residuals, space, space.coordinates(z))
         return dataclasses.replace(further, begin=values, evaluations=residuals.evaluations - before)
-    optimum = tuple(space.values(z).tolist())
+    optimum = tuple(space.scales.values(z).tolist())
     return FitStart(values, optimum, float(fit.cost), residuals.evaluations - before, str(fit.message))
-
-
-def _choose_best(starts: Sequence[FitStart], scales: Sequence[Scale]) -> tuple[Array, int]:
-    costs = [np.inf if start.cost is None else start.cost for start in starts]
-    best = int(np.argmin(costs))
-    if not np.isfinite(costs[best]):
-        refuse("", f"the simulation failed at every start: {starts[0].message}", source="fit")
-    return np.array([s.scaled(value) for s, value in zip(scales, starts[best].values, strict=True)]), best
 
 
 def _weigh(residuals: Residuals, space: SearchSpace, z: Array, noise: Noise) -> tuple[Residuals, Array]:
@@ -283,5 +277,5 @@ def _weigh(residuals: Residuals, space: SearchSpace, z: Array, noise: Noise) -> 
         if steady:
             break
         found = _search(residuals, space, space.coordinates(z))
-        z = np.array([s.scaled(value) for s, value in zip(residuals.scales, found.values, strict=True)])
+        z = residuals.scales.scaled(found.values)
     return residuals, z

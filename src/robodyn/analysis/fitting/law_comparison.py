@@ -12,7 +12,7 @@ names of its numbers. `compare_laws` fits simulations, also of laws with states 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
@@ -156,7 +156,7 @@ GUESSES: Mapping[str, Callable[[FrictionPlace], float]] = MappingProxyType(
         "time_constant": lambda p: 3 * p.range / p.speed,
     }
 )
-"""What the number of a law is at first, by its name."""
+"""First values of the numbers of laws, by their names."""
 
 
 def _rank(rows: Mapping[str, ComparedLaw], held: Mapping[str, Array], simple: Array | None) -> list[ComparedLaw]:
@@ -196,7 +196,7 @@ def _not_judged(law: str, reason: str, count: int = 0) -> ComparedLaw:
 
 
 def _friction_blocks(scenario: Scenario) -> list[Block]:
-    """What a comparison replaces; a scenario without friction is a ModelError."""
+    """Blocks that a comparison replaces; a scenario without friction is a ModelError."""
     blocks = [block for block in scenario.machine.all_blocks if block.on and block.info.disturbance]
     if not blocks:
         flaw = Flaw("blocks", "there is no friction", "give each axis a law of friction first")
@@ -343,7 +343,8 @@ class LawContest:
         """Weighted residuals at fitted rows, bodies projected out; and of all rows, (n, joints), nan where unused."""
         forces = self.forces(laws, theta)
         weighted = [(m.rows.tau - f) / self.noise for m, f in zip(self.motions, forces, strict=True)]
-        e = np.concatenate([w[m.rows.used & fitted[:, None]] for w, m, fitted in self._parts(weighted)])
+        parts = zip(weighted, self.motions, self.fitted, strict=True)
+        e = np.concatenate([w[motion.rows.used & fitted[:, None]] for w, motion, fitted in parts])
         Q, R = self._projector
         left = e - Q @ (Q.T @ e)
         beta = np.linalg.lstsq(R, Q.T @ e)[0]
@@ -352,9 +353,6 @@ class LawContest:
             apart = w - motion.rows.Y @ beta / self.noise
             whole.append(np.where(motion.rows.used, apart, np.nan))
         return left, whole
-
-    def _parts(self, weighted: Sequence[Array]) -> Iterator[tuple[Array, AxisMotion, Array]]:
-        return zip(weighted, self.motions, self.fitted, strict=True)
 
     @cached_property
     def _projector(self) -> tuple[Array, Array]:

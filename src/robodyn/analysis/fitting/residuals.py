@@ -20,14 +20,13 @@ from robodyn.analysis.coloured_noise import ResidualRows
 from robodyn.analysis.measurement.data_sheet import describe_saturation
 from robodyn.analysis.measurement.measured import drive_by_data, last_as_long, match_measured, without
 from robodyn.analysis.sensitivity.parameters import INITIAL, check_quaternions
-from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable, prepare_variation
 from robodyn.base import Array, FlawList, ModelError, frozen, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Run
-from robodyn.description.model import Number, Solver
+from robodyn.description.model import Solver
 
-from .search_space import OF_RECORDING, Bounds, Scale, make_scales
+from .search_space import OF_RECORDING, Bounds, Scale, Scales, make_scales
 
 DIFFERENCE, ACROSS_JUMPS = 1e-4, 1e-2
 """Change of a scaled parameter for central differences, and where blocks jump: many small jumps are one slope."""
@@ -93,8 +92,7 @@ class RecordingResiduals:
             return np.full((self.present.sum(), len(self.scales)), np.nan)
         columns = []
         for name, scale, zk in zip(self.names, self.scales, z, strict=True):
-            table = np.column_stack([run[sensitivity_name(signal, name)].values for signal in self.data.names])
-            columns.append(self._weigh(table) * scale.slope(float(zk)))
+            columns.append(self._weigh(self.variation.slopes(run, name)) * scale.slope(float(zk)))
         return np.column_stack(columns)
 
     def _differences(self, z: Array) -> Array:
@@ -111,7 +109,7 @@ class RecordingResiduals:
         return np.full(self.data.values.shape, np.nan) if run is None else -self._apart(run)
 
     def _apart(self, run: Run) -> Array:
-        return np.column_stack([run[name].values for name in self.data.names]) - self.data.values
+        return self.variation.values(run) - self.data.values
 
     def _weigh(self, table: Array) -> Array:
         return (table / self.noise).T[self.present]
@@ -136,7 +134,7 @@ class Residuals:
 
     parts: tuple[RecordingResiduals, ...]
     places: tuple[list[int], ...]
-    scales: tuple[Scale, ...]
+    scales: Scales
     lowest: float = float("inf")
     on_run: Callable[[], None] | None = None
     pool: Executor | None = None
@@ -263,17 +261,17 @@ def list_experiments(data: Run | Experiment | Sequence[Run | Experiment]) -> lis
 def split_experiments(
     experiments: Sequence[Experiment], inputs: Sequence[str], held_out: float
 ) -> tuple[list[Run], list[Run]]:
-    """What is fitted to, and all of it, inputs aside: the last samples of each recording take no part."""
+    """Recordings that are fitted to, without their last samples, and the whole ones; inputs are left out of both."""
     if not 0 <= held_out < 1:
         refuse("held_out", f"must be at least 0 and below 1, is {held_out:g}", source="fit")
     whole = [without(one.data, inputs) if inputs else one.data for one in experiments]
-    return [_first_part(data, held_out) for data in whole], whole
-
-
-def _first_part(data: Run, held_out: float) -> Run:
-    edge = int(round((1 - held_out) * len(data.time)))
-    late = np.arange(len(data.time))[:, None] >= edge
-    return replace(data, values=np.where(late, np.nan, data.values)) if held_out else data
+    if not held_out:
+        return whole, whole
+    fitted = []
+    for data in whole:
+        late = np.arange(len(data.time))[:, None] >= int(round((1 - held_out) * len(data.time)))
+        fitted.append(replace(data, values=np.where(late, np.nan, data.values)))
+    return fitted, whole
 
 
 def check_request(
@@ -301,9 +299,8 @@ def check_request(
     if "duration" in [*free, *each]:
         flaws.add("duration", "comes from the data", "leave it out of free")
     flaws.raise_if_any("fit")
-    units = {info.name: info.unit for info in system.signals}
     for one in experiments:
-        _refuse_saturated(one, units)
+        _refuse_saturated(one, system.signal_units)
 
 
 def _refuse_saturated(one: Experiment, units: Mapping[str, str]) -> None:
@@ -355,7 +352,14 @@ def make_residuals(
         places.append([*range(len(free)), *range(len(numbers), len(numbers) + len(each))])
         for number in variation.numbers[len(free) :]:
             numbers.append(replace(number, name=f"{one.label}{OF_RECORDING}{number.name}") if several else number)
-    scales = make_scales(numbers, _spread_bounds(bounds, numbers, each))
+    # Bounds of a number that each recording has its own of are those of every one of them.
+    ranges = {}
+    for number in numbers:
+        short = number.name.rpartition(OF_RECORDING)[2]
+        if short in bounds and short in each:
+            ranges[number.name] = bounds[short]
+    ranges |= {name: pair for name, pair in bounds.items() if name not in each}
+    scales = make_scales(numbers, ranges)
     level = _first_noise(fitted, noise)
     parts = [
         RecordingResiduals(
@@ -367,15 +371,8 @@ def make_residuals(
     return Residuals(tuple(parts), tuple(places), scales)
 
 
-def _spread_bounds(bounds: Mapping[str, Bounds], numbers: Sequence[Number], each: Sequence[str]) -> dict[str, Bounds]:
-    """Bounds of a number that each recording has its own of are those of every one of them."""
-    found = {name: pair for name, pair in bounds.items() if name not in each}
-    own = {number.name: number.name.rpartition(OF_RECORDING)[2] for number in numbers}
-    return {name: bounds[short] for name, short in own.items() if short in bounds and short in each} | found
-
-
 def _first_noise(runs: Sequence[Run], noise: Noise) -> dict[str, float]:
-    """What residuals are divided by: the noise given, else each signal's own spread, so that all count alike."""
+    """Divisors of the residuals: the noise given, else each signal's own spread, so that all count alike."""
     names = dict.fromkeys(name for run in runs for name in run.names)
     check_noise(list(names), noise)
     if noise is not None:
@@ -398,14 +395,18 @@ def _prepare(
     recordings = []
     for one, data in zip(experiments, fitted, strict=True):
         driven = assemble_tunable(drive_by_data(system.scenario, one.data, inputs), names) if inputs else system
-        own = _matching(driven, one, data)
+        try:
+            match_measured(data, driven.signal_units)
+            own = driven.lasting(last_as_long(driven.scenario, data))
+        except ModelError as error:
+            raise ModelError(error.flaws, one.label) from error
         variation = variations.get(data.names)
         if variation is None or inputs or set(_changed(one, variation)) != set(one.numbers):
             what = own.scenario.with_numbers(one.numbers) if one.numbers else own
             variation = prepare_variation(what, names, data.names, solver, exact=exact)
             if not inputs and not one.numbers:
                 variations[data.names] = variation
-        recordings.append(_lasting(variation, own.scenario.duration))
+        recordings.append(variation.lasting(own.scenario.duration))
     return recordings
 
 
@@ -413,23 +414,6 @@ def _changed(one: Experiment, variation: Variation) -> dict[str, float]:
     """Those of a recording's own numbers that are inputs of the code."""
     parameters = {number.name for number in variation.compiled.system.parameters}
     return {name: value for name, value in one.numbers.items() if name in parameters or name.startswith(INITIAL)}
-
-
-def _lasting(variation: Variation, duration: float) -> Variation:
-    """The compiled code for as long as a recording lasts."""
-    system = variation.compiled.system
-    lasting = replace(system.scenario, duration=duration)
-    compiled = replace(variation.compiled, system=replace(system, scenario=lasting))
-    return replace(variation, scenario=replace(variation.scenario, duration=duration), compiled=compiled)
-
-
-def _matching(system: System, one: Experiment, data: Run) -> System:
-    """The system for as long as a recording lasts; data that do not match are refused."""
-    try:
-        match_measured(data, {info.name: info.unit for info in system.signals})
-        return system.lasting(last_as_long(system.scenario, data))
-    except ModelError as error:
-        raise ModelError(error.flaws, one.label) from error
 
 
 def spread_noise(residuals: Residuals, z: Array) -> dict[str, float]:

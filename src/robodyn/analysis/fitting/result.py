@@ -111,7 +111,7 @@ class FittedSignal:
 
 @frozen
 class FitStart:
-    """What one start led to: cost is half the sum of squared weighted residuals; None where it failed."""
+    """The outcome of one start: cost is half the sum of squared weighted residuals; None where it failed."""
 
     begin: tuple[float, ...]
     values: tuple[float, ...]
@@ -261,7 +261,7 @@ def summarise_fit(
     r, J = residuals(z), residuals.slopes(z)
     spread, doubt = _find_spread(residuals, space, z, r, J, noise_given)
     limited = space.at_limit(z)
-    names = [scale.number.name for scale in residuals.scales]
+    names = residuals.scales.names
     # The starts that found the best fit, to rounding or to a cost that the simulation's own error
     # makes.
     most = (starts[best].cost or 0.0) * (1 + SAME_COST) + (r.size * residuals.parts[0].variation.solver.rtol ** 2)
@@ -275,10 +275,9 @@ def summarise_fit(
     )
     signals = _signals(residuals, z)
     slopes = list(dict.fromkeys(_describe_slopes(part.variation) for part in residuals.parts))
-    steps = ", ".join(residuals.scales[k].number.name for k in residuals.stepwise)
-    all_slopes = (
-        [*slopes, f"{steps} acts in steps, at samples: differences of {100 * STEPWISE:.0f} %"] if steps else slopes
-    )
+    if residuals.stepwise:
+        steps = ", ".join(names[k] for k in residuals.stepwise)
+        slopes.append(f"{steps} acts in steps, at samples: differences of {100 * STEPWISE:.0f} %")
     # Signals that the fit does not meet: intervals then say nothing about the truth.
     remedy = "the intervals mean nothing; look at units and start values, or try more starts"
     misfit = [
@@ -299,7 +298,7 @@ def summarise_fit(
         cost=0.5 * float(r @ r),
         best=best,
         agreeing=len(agreeing),
-        jacobian="; ".join(all_slopes),
+        jacobian="; ".join(slopes),
         doubt=doubt,
         warnings=(
             *filter(None, [doubt]),
@@ -349,7 +348,7 @@ def _find_spread(
         for part in residuals.parts
         for name, level in zip(part.data.names, part.noise, strict=True)
     )
-    steps = ", ".join(residuals.scales[k].number.name for k in residuals.stepwise)
+    steps = ", ".join(residuals.scales.names[k] for k in residuals.stepwise)
     stairs = f"{steps} acts in steps: intervals, by differences of {100 * STEPWISE:.0f} %, are not 95 % intervals"
     doubt = "" if exact else describe_doubt(spread, parts, shapes)
     return spread, doubt or (stairs if steps else "")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from robodyn.base import Array, FlawList, frozen
+from robodyn.base import Array, FlawList, fits, frozen
 from robodyn.description.model import Number, Scenario
 from robodyn.description.model.body import TENSOR, tensor_of
 
@@ -80,7 +79,43 @@ class Scale:
         return middle - half if wide[0] else lower, middle + half if wide[1] else upper
 
 
-def make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tuple[Scale, ...]:
+class Scales(tuple[Scale, ...]):
+    """All free parameters in their order, as one vector z."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the numbers."""
+        return [scale.number.name for scale in self]
+
+    @property
+    def given(self) -> Array:
+        """z of the given values."""
+        return self.scaled([scale.number.value for scale in self])
+
+    @property
+    def limits(self) -> Array:
+        """Lower and upper bounds of z, (2, n)."""
+        return np.array([scale.limits for scale in self]).T
+
+    @property
+    def regions(self) -> Array:
+        """Where starts are drawn from, in z: lower and upper ends, (2, n)."""
+        return np.array([scale.region for scale in self]).T
+
+    def scaled(self, values: Iterable[float]) -> Array:
+        """z of parameters in their own units."""
+        return np.array([scale.scaled(value) for scale, value in zip(self, values, strict=True)])
+
+    def values(self, z: Array) -> Array:
+        """Parameters in their own units."""
+        return np.array([scale.value(float(zk)) for scale, zk in zip(self, z, strict=True)])
+
+    def named(self, z: Array) -> dict[str, float]:
+        """The same by name."""
+        return dict(zip(self.names, self.values(z).tolist(), strict=True))
+
+
+def make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> Scales:
     """The scale of each free parameter; bounds that are none are a ModelError."""
     flaws = FlawList()
     names = [number.name for number in numbers]
@@ -93,12 +128,12 @@ def make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tupl
             what = f"the start value {number.value:g} lies outside {lower:g} to {upper:g}"
             flaws.add(f"bounds.{number.name}", what, "widen them or start elsewhere")
     flaws.raise_if_any("fit")
-    return tuple(_scale(number, bounds.get(number.name)) for number in numbers)
+    return Scales(_scale(number, bounds.get(number.name)) for number in numbers)
 
 
 def _scale(number: Number, bounds: Bounds | None) -> Scale:
     name = number.name.rpartition(OF_RECORDING)[2]
-    positive = number.value > 0 and not any(fnmatchcase(name, pattern) for pattern in EITHER_SIGN)
+    positive = number.value > 0 and not fits(name, EITHER_SIGN)
     if positive and bounds is None:
         return Scale(number, number.value / REACH, number.value * REACH, 0.0, bounded=False)
     lower, upper = bounds or (-math.inf, math.inf)
@@ -289,22 +324,13 @@ AT_BOUND = 1e-6
 class SearchSpace:
     """All coordinates of a search, a chart for each body whose inertia is free."""
 
-    scales: tuple[Scale, ...]
+    scales: Scales
     inertias: tuple[FreeInertia, ...]
     charts: tuple[Chart, ...]
 
-    @property
-    def given(self) -> Array:
-        """z of the given values."""
-        return np.array([scale.scaled(scale.number.value) for scale in self.scales])
-
-    def values(self, z: Array) -> Array:
-        """Parameters in their own units."""
-        return np.array([scale.value(float(zk)) for scale, zk in zip(self.scales, z, strict=True)])
-
     def coordinates(self, z: Array) -> Array:
         """y of scaled parameters, the nearest within the limits."""
-        y, values = np.array(z, float), self.values(z)
+        y, values = np.array(z, float), self.scales.values(z)
         for free, chart in zip(self.inertias, self.charts, strict=True):
             y[list(free.places)] = chart.coordinates(values[list(free.places)])
         return np.clip(y, *self.limits)
@@ -328,7 +354,7 @@ class SearchSpace:
     @property
     def limits(self) -> Array:
         """Lower and upper bounds of y, (2, n); charts have none."""
-        bounds = np.array([scale.limits for scale in self.scales]).T
+        bounds = self.scales.limits
         bounds[:, self._charted] = [[-math.inf], [math.inf]]
         return bounds
 
@@ -338,8 +364,8 @@ class SearchSpace:
 
     def draw_starts(self, count: int, seed: int) -> Array:
         """Starting points, (count, n): the given values first, then quasi-random ones, the same for a seed."""
-        first = self.coordinates(self.given)
-        lower, upper = np.array([scale.region for scale in self.scales]).T
+        first = self.coordinates(self.scales.given)
+        lower, upper = self.scales.regions
         # S is of second order in L: a range of moments is half as wide in logarithms of L.
         half = math.log(SPAN) / 2
         for k in self._charted:
@@ -348,7 +374,7 @@ class SearchSpace:
 
     def at_limit(self, z: Array) -> list[FreeInertia]:
         """Bodies that are hardly possible any more, by their inertia."""
-        values = self.values(z)
+        values = self.scales.values(z)
         return [free for free in self.inertias if free.margin(values[list(free.places)]) < AT_LIMIT]
 
     def at_bounds(self, z: Array) -> list[bool]:
@@ -357,7 +383,7 @@ class SearchSpace:
             any(abs(zk - limit) <= AT_BOUND * max(abs(zk), 1.0) for limit in scale.limits)
             for scale, zk in zip(self.scales, z, strict=True)
         ]
-        values = self.values(z)
+        values = self.scales.values(z)
         for free in self.inertias:
             size = np.trace(free.second_moments(values[list(free.places)]))
             for k, bounds in zip(free.places, free.bounds, strict=True):
@@ -366,7 +392,7 @@ class SearchSpace:
 
     def tangent(self, z: Array) -> Array:
         """Directions of z along the limits at which bodies are, (n, n_directions); all where none is at one."""
-        rows, values = [], self.values(z)
+        rows, values = [], self.scales.values(z)
         for free in self.at_limit(z):
             places = list(free.places)
             row = np.zeros((len(free.normals(values[places])), len(z)))
@@ -380,12 +406,11 @@ class SearchSpace:
         return np.where(np.abs(along) > 1e-12, along, 0.0)
 
 
-def make_search_space(scenario: Scenario, scales: Sequence[Scale]) -> SearchSpace:
+def make_search_space(scenario: Scenario, scales: Scales) -> SearchSpace:
     """The coordinates of free parameters; an inertia that has no room to change is a ModelError."""
-    mechanism = scenario.machine.mechanism
-    names = [scale.number.name for scale in scales]
+    mechanism, names = scenario.machine.any_mechanism, scales.names
     flaws, inertias, charts = FlawList(), [], []
-    for body in mechanism.bodies if mechanism else ():
+    for body in mechanism.bodies:
         keys = tuple(key for key in TENSOR if f"{body.name}.inertia.{key}" in names)
         if not keys or not body.physical:
             continue
@@ -402,4 +427,4 @@ def make_search_space(scenario: Scenario, scales: Sequence[Scale]) -> SearchSpac
         inertias.append(free)
         charts.append(free.chart(x))
     flaws.raise_if_any("fit")
-    return SearchSpace(tuple(scales), tuple(inertias), tuple(charts))
+    return SearchSpace(scales, tuple(inertias), tuple(charts))

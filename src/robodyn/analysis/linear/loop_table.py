@@ -23,11 +23,9 @@ from .linear_model import MATRICES, LinearModel
 from .linearisation import Place, linearise, reduce_constraints
 from .margins import (
     MOST_GAIN,
-    STABLE,
     EigenvalueCurves,
     Margins,
     choose_between,
-    count_above_one,
     count_growing,
     find_bandwidth,
     find_gains,
@@ -41,7 +39,7 @@ from .margins import (
 from .modes import FRICTION
 from .poles import count_growing_poles, find_poles
 from .responses import FrequencyResponse, choose_frequencies, respond
-from .sampling import SampledModel, can_lift, lift, linearise_sampled, remembered, scale_held
+from .sampling import STABLE, SampledModel, can_lift, count_above_one, lift, linearise_sampled, remembered, scale_held
 
 # --------------------------------------------------------------------------------------------------
 # Continuous loops, with pure delays as they are: where are they cut, and which margins has each?
@@ -115,11 +113,6 @@ class ContinuousLoop:
     @cached_property
     def _cut(self) -> LinearModel:
         return replace(self.close(0.0), D=np.zeros((1, 1)))
-
-    @property
-    def acts_back(self) -> bool:
-        """Whether anything comes back at all."""
-        return bool(np.abs(self.gain(choose_frequencies([self.closed], 20))).max() > ACTS)
 
     def count_growing(self, factor: float = 1.0) -> int:
         """How many motions grow."""
@@ -221,7 +214,10 @@ def cut_loops(
     if friction == "none":
         system = system.without_friction
     elif friction == "sliding":
-        changes = _without_dry_friction(system) | changes
+        # Friction that slides at a steady speed has no level of its own; bristles stay.
+        dry = [one for one in system.scenario.machine.all_blocks if one.info.disturbance and not one.state_names]
+        levels = [f"{block.name}.{name}" for block in dry if not block.info.sticks for name in DRY]
+        changes = {name: 0.0 for name in levels if name in system.places} | changes
     model = linearise(system, at, list(numbers.values()), list(places), changes)
     if system.motion.constraint_forces:
         model = reduce_constraints(model, system)
@@ -239,7 +235,10 @@ def cut_loops(
         }
         model = replace(model, **changed)
     loops = [ContinuousLoop(name, model.choose([numbers[name]], [name])) for name in outputs]
-    return loops if signals is not None else [loop for loop in loops if loop.acts_back]
+    if signals is not None:
+        return loops
+    # Those to which anything comes back at all.
+    return [one for one in loops if np.abs(one.gain(choose_frequencies([one.closed], 20))).max() > ACTS]
 
 
 def _outputs(block: Block, known: Sequence[str]) -> list[str]:
@@ -247,13 +246,6 @@ def _outputs(block: Block, known: Sequence[str]) -> list[str]:
     own = {f"{block.name}.{name}" for name in (*block.state_names, *block.memory_names)}
     own |= {f"{name}_dot" for name in own}
     return [name for name in known if name.startswith(f"{block.name}.") and name not in own]
-
-
-def _without_dry_friction(system: System) -> dict[str, float]:
-    """Numbers with which friction has no level of its own, as while it slides at a steady speed; bristles stay."""
-    blocks = [block for block in system.scenario.machine.all_blocks if block.info.disturbance and not block.state_names]
-    names = [f"{block.name}.{name}" for block in blocks if not block.info.sticks for name in DRY]
-    return {name: 0.0 for name in names if name in system.places}
 
 
 # --------------------------------------------------------------------------------------------------
@@ -316,7 +308,7 @@ class LoopTable(Displayed):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the linear model leaves out."""
+        """Sentences on what the linear model leaves out."""
         return self.model.notes
 
     def __repr__(self) -> str:
@@ -459,19 +451,16 @@ class LoopFinding:
 
     @property
     def sentence(self) -> str:
-        """What grows, how fast, and which gain to change by how much."""
+        """The finding in words: which states grow, how fast, and which gain to change by how much."""
         what = f"deviations of {', '.join(self.states)} grow x10 in {_describe_time(np.log(10) / self.growth)}"
         size = f"multiplier {self.radius:.4g} in {_describe_time(self.turn_time)}"
         if self.block is None:
             return f"unstable at the start: {what} ({size}); no single controller gain changes that"
-        loop = f"the loop of {self.block} is unstable at these gains: {what} ({size})"
-        return f"{loop}; {self._remedy()}"
-
-    def _remedy(self) -> str:
         which = " and ".join(f"{self.block}.{name}" for name in self.gains) or f"what {self.block} commands"
+        remedy = f"raise {which} above {100 * self.above:.3g} %"
         if self.below < 1:
-            return f"reduce {which} below {100 * self.below:.3g} %"
-        return f"raise {which} above {100 * self.above:.3g} %"
+            remedy = f"reduce {which} below {100 * self.below:.3g} %"
+        return f"the loop of {self.block} is unstable at these gains: {what} ({size}); {remedy}"
 
 
 @report_progress("checking the loops of")
@@ -574,7 +563,7 @@ def _find_scalings(model: SampledModel, block: Block) -> list[_Scaling]:
     if not lifted.closes:
         return []
     limits = EigenvalueCurves(lifted).real_gains()
-    ranges = count_growing(lambda gain: count_above_one(lifted.multipliers(gain)), limits)
+    ranges = count_growing(lifted.count_growing, limits)
     return [_Scaling(block, signals, n_growing, low, high) for low, high, n_growing in ranges if not low <= 1 <= high]
 
 

@@ -17,7 +17,7 @@ from robodyn.description.model import Block
 from robodyn.description.model.block import name_results
 
 from .responses import GROWN, SETTLED, FrequencyResponse, TimeResponse, find_settled
-from .sampling import Lifted, SampledModel, find_held, lift
+from .sampling import STABLE, Lifted, SampledModel, find_held, lift
 from .stability import join_branches
 
 # --------------------------------------------------------------------------------------------------
@@ -94,8 +94,6 @@ def _call(block: Block, arguments: Mapping[str, Any]) -> dict[str, Any]:
 # tau.
 
 
-STABLE = 1e-7
-"""How much above one a multiplier may be: an integrator's double one is known to half the digits."""
 GRID_POINTS = 600
 LOWEST_ANGLE = 1e-5
 """Of z [rad], from which on curves are followed; integrators make them infinite at 0."""
@@ -149,18 +147,14 @@ def find_margins(model: SampledModel, signals: str | Sequence[str], delay: bool 
     lifted = lift(model, names)
     curves = EigenvalueCurves(lifted)
     radius, limits = lifted.radius(), curves.real_gains()
-    ranges = count_growing(lambda gain: count_above_one(lifted.multipliers(gain)), limits)
+    ranges = count_growing(lifted.count_growing, limits)
     gains = [_polish(lifted, limit) for limit in find_stable_range(ranges)]
     if radius > 1 + STABLE:
         return Margins(names, False, radius, gains[0], gains[1], float("nan"), float("nan"))
-    phase = min((abs(np.angle(value)) for _, value in curves.unit_crossings()), default=np.inf)
+    at_unit = curves.crossings(lambda value: np.abs(value) - 1)
+    phase = min((abs(np.angle(value)) for _, value in at_unit), default=np.inf)
     late = _find_delay(model, lifted, names) if delay else float("nan")
     return Margins(names, True, radius, gains[0], gains[1], float(np.degrees(phase)), late)
-
-
-def count_above_one(multipliers: Array) -> int:
-    """How many motions grow."""
-    return int(np.sum(np.abs(multipliers) > 1 + STABLE))
 
 
 def count_growing(count: Callable[[float], int], limits: Sequence[float]) -> list[tuple[float, float, int]]:
@@ -234,17 +228,13 @@ class EigenvalueCurves:
 
     def real_gains(self) -> list[float]:
         """1 / lambda wherever a curve meets the positive real axis, its ends included."""
-        crossings = [value for _, value in self._crossings(np.imag)]
+        crossings = [value for _, value in self.crossings(np.imag)]
         # At theta = 0 all is real, but an integrator's values go to infinity; at pi it is real or comes in pairs.
         crossings += [first.real for first, second in self.values[:2].T if abs(first - second) <= REAL * abs(second)]
         crossings += [value for value in self.values[-1] if abs(value.imag) <= REAL * abs(value)]
         return [float(1 / value.real) for value in crossings if value.real > 1 / MOST_GAIN]
 
-    def unit_crossings(self) -> Iterator[tuple[float, complex]]:
-        """Angle of z and lambda wherever a curve meets the unit circle."""
-        return self._crossings(lambda value: np.abs(value) - 1)
-
-    def _crossings(self, measure: Callable[[Array], Array]) -> Iterator[tuple[float, complex]]:
+    def crossings(self, measure: Callable[[Array], Array]) -> Iterator[tuple[float, complex]]:
         """Angle of z and lambda wherever a measure of lambda changes its sign along a curve."""
         signs = measure(self.values) > 0
         for k, branch in np.argwhere(signs[:-1] != signs[1:]):

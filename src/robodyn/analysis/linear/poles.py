@@ -516,24 +516,16 @@ def truncate(model: LinearModel, order: int | None = None) -> Truncation:
     small = project(split.stable, reach @ Vh[:order_of_rest].T * weights, see @ U[:, :order_of_rest] * weights)
     notes = (*model.notes, f"balanced truncation of {model.order} states to {lowest + order_of_rest}")
     # Two models of the same inputs and outputs side by side: the sum of their transfer matrices.
-    return Truncation(
-        replace(
-            (
-                replace(
-                    small,
-                    A=block_diag(split.others.A, small.A),
-                    B=np.vstack([split.others.B, small.B]),
-                    C=np.hstack([split.others.C, small.C]),
-                    D=split.others.D + small.D,
-                    states=(),
-                )
-            ),
-            notes=notes,
-        ),
-        sigma,
-        order_of_rest,
-        lowest,
+    whole = replace(
+        small,
+        A=block_diag(split.others.A, small.A),
+        B=np.vstack([split.others.B, small.B]),
+        C=np.hstack([split.others.C, small.C]),
+        D=split.others.D + small.D,
+        states=(),
+        notes=notes,
     )
+    return Truncation(whole, sigma, order_of_rest, lowest)
 
 
 def split_stable(model: LinearModel) -> Split:

@@ -344,14 +344,12 @@ def compare_models(full: LinearModel, reduced: LinearModel, frequency: ArrayLike
         what = "the models have no input or no output in common"
         refuse("", what, "linearise both with the same inputs and outputs", "comparison of models")
     grid = choose_frequencies([full, reduced]) if frequency is None else np.atleast_1d(np.asarray(frequency, float))
-    full_response, reduced_response = (
-        m.choose(inputs, outputs).frequency_response(2 * np.pi * grid) for m in (full, reduced)
-    )
+    chosen = (model.choose(inputs, outputs) for model in (full, reduced))
+    full_response, reduced_response = (model.frequency_response(2 * np.pi * grid) for model in chosen)
     size = np.abs(full_response).max(axis=0)
     error = np.abs(reduced_response - full_response) / np.where(size > 0, size, 1.0)
-    return ModelComparison(
-        (full.order, reduced.order), inputs, outputs, grid, error, match_poles(full.poles(), reduced.poles())
-    )
+    poles = match_poles(full.poles(), reduced.poles())
+    return ModelComparison((full.order, reduced.order), inputs, outputs, grid, error, poles)
 
 
 def match_poles(full: ArrayLike, reduced: ArrayLike) -> tuple[PolePair, ...]:

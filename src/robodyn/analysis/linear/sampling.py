@@ -36,13 +36,15 @@ from .trim import memory_changes
 
 MOST_WORK = 10**9
 """Base periods of a cycle times the entries of its matrix that are followed: seconds of computing."""
+STABLE = 1e-7
+"""How much above one a multiplier may be: an integrator's double one is known to half the digits."""
 FORGOTTEN = 1e-6
 """Multipliers smaller than this, by base period, are those of memory that is written anew: they are no motion."""
 
 
 @frozen(eq=False)
 class Update:
-    """What a task does to the memory at ticks `offset + k period` of the base period.
+    """The change that a task makes to the memory at ticks `offset + k period` of the base period.
 
     Attributes:
         places: of the memory it writes, (k,); by_state: (k, n), by_memory: (k, n_memory).
@@ -173,6 +175,11 @@ class SampledModel:
         return float(np.log(largest) / self.turn_time) if largest else -np.inf
 
 
+def count_above_one(multipliers: Array) -> int:
+    """How many motions grow."""
+    return int(np.sum(np.abs(multipliers) > 1 + STABLE))
+
+
 def remembered(matrix: Array, *readers: Array) -> Array:
     """Places of a cycle's start that its end, or a reader, depends on; the others only add multipliers of zero."""
     places = np.arange(len(matrix))
@@ -239,7 +246,7 @@ def sampled_lineariser(
 
 
 def check_sampled(system: System) -> None:
-    """What cannot be followed from tick to tick is a flaw."""
+    """Refuse systems that cannot be followed from tick to tick."""
     flaws = FlawList()
     if system.discrete.tasks and system.delays:
         what = "has both sampled blocks and continuous delays, whose poles are not found together"
@@ -456,6 +463,10 @@ class Lifted:
     def multipliers(self, gain: complex = 1.0) -> Array:
         """The multipliers of a cycle with the loop closed by a gain, complex."""
         return np.linalg.eigvals(self.close(gain))
+
+    def count_growing(self, gain: float) -> int:
+        """How many motions grow with the loop closed by a gain."""
+        return count_above_one(self.multipliers(gain))
 
     def radius(self, gain: complex = 1.0) -> float:
         """Largest multiplier's magnitude with the loop closed by a gain."""

@@ -288,8 +288,8 @@ def tidy_rows(data: Run, smooth: Sequence[str]) -> Run:
 
 def describe_fixed(scenario: Scenario, data: Run) -> list[str]:
     """Sentences on positions in the data of joints that the model has fixed."""
-    mechanism, said = scenario.machine.mechanism, list[str]()
-    for joint in mechanism.joints if mechanism else ():
+    mechanism, said = scenario.machine.any_mechanism, list[str]()
+    for joint in mechanism.joints:
         name = f"{joint.name}.position"
         if joint.kind != "fixed" or name not in data:
             continue

@@ -62,7 +62,7 @@ class ForceRange:
 
 @frozen
 class JointForces:
-    """What the drives of one joint give, and what it is for, in N m or N."""
+    """The forces that the drives of one joint give, and what they are for, in N m or N."""
 
     unit: str
     drive: ForceRange
@@ -140,8 +140,8 @@ def split_forces(scenario: Scenario, payload: str | None = None) -> ForceSplit:
     Raises:
         ModelError: without a mechanism, for joints that turn freely in space, and where there is no such body.
     """
-    mechanism = scenario.machine.mechanism
-    bodies = [body.name for body in mechanism.bodies] if mechanism else []
+    mechanism = scenario.machine.any_mechanism
+    bodies = [body.name for body in mechanism.bodies]
     if payload is not None:
         refuse_unknown([payload], bodies, "there is no such body", under="payload")
     carried = payload or ("payload" if "payload" in bodies else "")

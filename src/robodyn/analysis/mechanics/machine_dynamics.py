@@ -103,8 +103,7 @@ class MachineDynamics:
     def positions_at(self, values: Mapping[str, float]) -> Array:
         """q from positions by name; what is not named is zero, orientations are not rotated."""
         refuse_unknown(values, self.positions, "is not a position of this machine", "positions")
-        mechanism = self._system.scenario.machine.mechanism
-        assert mechanism is not None
+        mechanism = self._system.scenario.machine.any_mechanism
         origin = {name: value for freedom in mechanism.freedoms for name, value in freedom.origin.items()}
         return np.array([values.get(name, origin[name]) for name in self.positions], float)
 
@@ -206,8 +205,7 @@ def joint_names(system: System) -> tuple[str, ...]:
 
 
 def _jacobian(system: System, point: str) -> ca.SX:
-    mechanism, mechanics = system.scenario.machine.mechanism, system.motion.mechanics
-    assert mechanism is not None
+    mechanism, mechanics = system.scenario.machine.any_mechanism, system.motion.mechanics
     assert mechanics is not None
     described = next(part for part in mechanism.points if part.name == point)
     place = mechanics.locate(described, mechanism, np.array(described.origin))

@@ -123,7 +123,7 @@ class ParallelJoint:
 
     @property
     def figures(self) -> dict[str, AngleFigures]:
-        """What the stand-in says of each angle, and how far that holds."""
+        """The figures of the stand-in for each angle, and how far they hold."""
         made = {}
         own, ratios = self.stand_in, self.torque_ratios
         for k, angle in enumerate(self.angles):
@@ -156,7 +156,7 @@ def _largest(values: Array) -> float:
 
 @frozen(eq=False)
 class MotorLimits:
-    """What motors allow: ranges of positions (f, 2), torques and speeds (f,), infinite where there is no limit."""
+    """Limits of motors: ranges of positions (f, 2), torques and speeds (f,), infinite where there is no limit."""
 
     ranges: Array
     torques: Array

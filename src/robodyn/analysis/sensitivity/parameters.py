@@ -79,7 +79,7 @@ def _find(system: System, name: str, flaws: FlawList) -> Direction | None:
 
 def check_quaternions(scenario: Scenario, names: Sequence[str], flaws: FlawList) -> None:
     """Entries of a quaternion cannot be changed one by one."""
-    freedoms = scenario.machine.mechanism.freedoms if scenario.machine.mechanism else ()
+    freedoms = scenario.machine.any_mechanism.freedoms
     entries = {f"{INITIAL}{name}" for one in freedoms if not one.is_single for name in one.positions}
     for name in sorted(entries & set(names)):
         what = "is an entry of a quaternion: changed alone, it is no longer a rotation"

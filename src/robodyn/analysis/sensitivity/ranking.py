@@ -89,7 +89,7 @@ class Sensitivity:
 
     @property
     def weight(self) -> float:
-        """What the ranking goes by."""
+        """The size of the effect, by which rows are ranked."""
         effect = self.per_percent if self.per_percent is not None else self.finite_per_percent
         return abs(effect) if effect is not None and np.isfinite(effect) else 0.0
 
@@ -167,7 +167,11 @@ def rank_parameters(
     run = variation.run({})
     rows = []
     for number in variation.numbers:
-        slopes = _exact_slopes(run, number.name, number.value, measures) if variation.exact else {}
+        # dQ/dp of each measure, by signals moved along their sensitivities.
+        slopes, nudge = dict[str, float](), NUDGE * abs(number.value)
+        if variation.exact:
+            more, less = (move_signals(run, number.name, sign * nudge) for sign in (1, -1))
+            slopes = {name: (float(take(more)) - float(take(less))) / (2 * nudge) for name, take in measures.items()}
         ends = _finite_ends(variation, number.name, number.value, changes[number.name], measures)
         for name, measure in measures.items():
             lower, upper = ends.get(name, (None, None))
@@ -254,13 +258,6 @@ def _signals_read(run: Run, measures: Mapping[str, Measure]) -> tuple[str, ...]:
     read = list(watched.end) or list(run.names)
     rates = [info.rate for info in run.infos if info.name in read and info.rate]
     return tuple(dict.fromkeys([*read, *rates]))
-
-
-def _exact_slopes(run: Run, parameter: str, value: float, measures: Mapping[str, Measure]) -> dict[str, float]:
-    """dQ/dp of each measure by signals moved along their sensitivities."""
-    nudge = NUDGE * abs(value)
-    more, less = (move_signals(run, parameter, sign * nudge) for sign in (1, -1))
-    return {name: (float(measure(more)) - float(measure(less))) / (2 * nudge) for name, measure in measures.items()}
 
 
 def move_signals(run: Run, parameter: str, change: float) -> Run:

@@ -12,12 +12,11 @@ import numpy as np
 
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps, smooth_expressions
 from robodyn.base import Array, FlawList, find_unmatched, fits, frozen, nearest
-from robodyn.base.symbolic import changed_entries, where
+from robodyn.base.symbolic import changed_entries, to_column, where
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import DelayInfo, Guard, MemoryInfo, StateInfo
 from robodyn.computation.assembly.network import SignalInfo
 from robodyn.computation.assembly.system import Expressions, Symbols
-from robodyn.computation.results import Run
 from robodyn.description.model import Number, Recording
 
 from .parameters import REMEDY, Direction, find_directions
@@ -170,7 +169,13 @@ def extend_actions(extended: System, tangent: SensitivityTangent) -> System:
             guards.append(guard)
             continue
         name = f"action:guard{k}"
-        shifts = _instant_shifts(tangent, tangent.smooth.guards[k])
+        # dT of each parameter: by the guard's crossing, or as of what happened at the same time before.
+        assert tangent.instant is not None
+        crossing = smooth.guards[k]
+        rate, again = tangent.rate(crossing), tangent.instant[0] == system.symbols.t
+        shifts = []
+        for j in range(tangent.count):
+            shifts.append(where(again, tangent.instant[1 + j], -tangent.along(j, crossing) / rate))
         actions[name] = _act(tangent, own.actions[guard.action], smooth.actions[guard.action], shifts)
         guards.append(replace(guard, action=name))
     # At the start and at the ends of steps, time does not move with the parameters.
@@ -182,14 +187,6 @@ def extend_actions(extended: System, tangent: SensitivityTangent) -> System:
     expressions = replace(extended.expressions, actions=actions, projection=projection)
     discrete = replace(extended.discrete, guards=tuple(guards))
     return replace(extended, discrete=discrete, expressions=expressions)
-
-
-def _instant_shifts(tangent: SensitivityTangent, guard: ca.SX) -> list[ca.SX]:
-    """dT of each parameter: by the guard's crossing, or as of what happened at the same time before."""
-    assert tangent.instant is not None
-    rate = tangent.rate(guard)
-    again = tangent.instant[0] == tangent.system.symbols.t
-    return [where(again, tangent.instant[1 + j], -tangent.along(j, guard) / rate) for j in range(tangent.count)]
 
 
 def _act(tangent: SensitivityTangent, after: ca.SX, smooth: ca.SX, shifts: list[ca.SX]) -> ca.SX:
@@ -217,7 +214,7 @@ def _act(tangent: SensitivityTangent, after: ca.SX, smooth: ca.SX, shifts: list[
 def _unfolded(column: ca.SX, time: ca.SX) -> ca.SX:
     """The values, none of them a constant: CasADi must not look up tables, whose meaning it does not know."""
     entries = [column[i] for i in range(column.numel())]
-    return ca.vertcat(ca.SX(0, 1), *(ca.if_else(time > -math.inf, e, 0) if e.is_constant() else e for e in entries))
+    return to_column(ca.if_else(time > -math.inf, e, 0) if e.is_constant() else e for e in entries)
 
 
 def add_limits(extended: System, tangent: SensitivityTangent) -> System:
@@ -287,7 +284,7 @@ def add_delays(tangent: SensitivityTangent) -> SensitivityTangent:
     column = ca.vertcat(system.symbols.x, system.symbols.m)
     for guard in system.discrete.guards:
         changed = [column[i] for i in _changed(system, guard.action)] if guard.action else []
-        if any(_depends(system.expressions.delayed, ca.vertcat(ca.SX(0, 1), *changed))):
+        if any(_depends(system.expressions.delayed, to_column(changed))):
             what = "makes a delayed signal jump, at a time that depends on parameters"
             flaws.add(f"events.{guard.name}", what, REMEDY)
     infos: list[DelayInfo] = []
@@ -302,7 +299,10 @@ def add_delays(tangent: SensitivityTangent) -> SensitivityTangent:
         infos += [_companion(info, f"rate of {info.name}") for info in system.delays]
         symbols.append(ca.SX.sym("R", len(system.delays)))
         rates = symbols[-1] - _before(system)
-    moved = [D - _unit(D.numel(), d.delay) * rates for D, d in zip(delayed, tangent.directions, strict=True)]
+    moved = []
+    for D, direction in zip(delayed, tangent.directions, strict=True):
+        late = [float(k == direction.delay) for k in range(D.numel())]
+        moved.append(D - ca.SX(late) * rates)
     tangent = replace(
         tangent,
         delayed=tuple(delayed),
@@ -363,7 +363,7 @@ def can_jump(system: System) -> list[bool]:
     jumps = [jump or info.before is not None for jump, info in zip(jumps, system.delays, strict=True)]
     for _ in system.delays:
         arriving = [own.d[k] for k, jump in enumerate(jumps) if jump]
-        jumps = [a or b for a, b in zip(jumps, _depends(w, ca.vertcat(ca.SX(0, 1), *arriving)), strict=True)]
+        jumps = [a or b for a, b in zip(jumps, _depends(w, to_column(arriving)), strict=True)]
     return jumps
 
 
@@ -425,10 +425,6 @@ def _depends(expression: ca.SX, symbols: ca.SX) -> list[bool]:
     return list(ca.which_depends(expression, symbols, 1, True))
 
 
-def _unit(n: int, k: int | None) -> ca.SX:
-    return ca.SX([1.0 if i == k else 0.0 for i in range(n)])
-
-
 # --------------------------------------------------------------------------------------------------
 # Check of derivatives by finite differences: where blocks may jump, both are compared before derivatives are used.
 #
@@ -456,13 +452,14 @@ def find_disagreement(variation: Variation, ideal: Mapping[str, float], duration
     """Largest share of a signal's change by which slopes and changes differ; infinite where a run fails."""
     recording = Recording(times=tuple(np.linspace(0.0, duration, SAMPLES).tolist()))
     base = variation.run(ideal, recording)
-    slopes = {number.name: _slopes(variation, base, number.name) for number in variation.numbers}
+    slopes = {number.name: variation.slopes(base, number.name) for number in variation.numbers}
+    spread = np.std(variation.values(base), axis=0)
+    effect = {name: float(np.max(np.std(table, axis=0) / np.maximum(spread, 1e-300))) for name, table in slopes.items()}
     disagreement = 0.0
     for change in CHANGES:
         # A change of each parameter: more of those that do little.
-        spread = np.maximum(np.std(_values(variation, base), axis=0), 1e-300)
         plain = {number.name: change * (abs(number.value) or 1.0) for number in variation.numbers}
-        effects = {name: float(np.max(np.std(slopes[name], axis=0) / spread)) * step for name, step in plain.items()}
+        effects = {name: effect[name] * step for name, step in plain.items()}
         largest = max(effects.values())
         steps = {name: step * min(MOST, largest / max(effects[name], 1e-300)) for name, step in plain.items()}
         ends = [
@@ -472,29 +469,12 @@ def find_disagreement(variation: Variation, ideal: Mapping[str, float], duration
         if any(run.time.size != base.time.size for run in ends):
             return np.inf
         expected = sum((slopes[name] * step for name, step in steps.items()), np.zeros((base.time.size, 1)))
-        disagreement = max(
-            disagreement,
-            _compare(expected, (_values(variation, ends[0]) - _values(variation, ends[1])) / 2, base, variation),
-        )
+        observed = (variation.values(ends[0]) - variation.values(ends[1])) / 2
+        for own, other, level in zip(expected.T, observed.T, spread, strict=True):
+            size = max(_size(own), _size(other))
+            if size > LEAST * level:
+                disagreement = max(disagreement, _size(own - other) / size)
     return disagreement
-
-
-def _values(variation: Variation, run: Run) -> Array:
-    return np.column_stack([run[name].values for name in variation.signals])
-
-
-def _slopes(variation: Variation, base: Run, name: str) -> Array:
-    return np.column_stack([base[sensitivity_name(signal, name)].values for signal in variation.signals])
-
-
-def _compare(expected: Array, found: Array, base: Run, variation: Variation) -> float:
-    shares = []
-    spread = np.std(_values(variation, base), axis=0)
-    for k in range(found.shape[1]):
-        size = max(_size(expected[:, k]), _size(found[:, k]))
-        if size > LEAST * spread[k]:
-            shares.append(_size(expected[:, k] - found[:, k]) / size)
-    return max(shares, default=0.0)
 
 
 def _size(column: Array) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps
 from robodyn.analysis.linear.modes import ideal_numbers
 from robodyn.analysis.sweeps.variation import find_numbers
@@ -47,6 +49,21 @@ class Variation:
     @property
     def exact(self) -> bool:
         return not self.reason
+
+    def values(self, run: Run) -> Array:
+        """The signals of a run, (n_times, n_signals)."""
+        return np.column_stack([run[name].values for name in self.signals])
+
+    def slopes(self, run: Run, number: str) -> Array:
+        """Exact derivatives of the signals by one of the numbers, (n_times, n_signals)."""
+        return np.column_stack([run[sensitivity_name(signal, number)].values for signal in self.signals])
+
+    def lasting(self, duration: float) -> Variation:
+        """The same code for runs of another duration [s]."""
+        system = self.compiled.system
+        lasting = replace(system, scenario=replace(system.scenario, duration=duration))
+        scenario = replace(self.scenario, duration=duration)
+        return replace(self, scenario=scenario, compiled=replace(self.compiled, system=lasting))
 
     def run(self, changes: Mapping[str, float], recording: Recording | None = None) -> Run:
         """A run with some numbers changed; a simulation that cannot go on is reported by its outcome."""

@@ -30,7 +30,7 @@ _making = threading.Lock()
 
 
 def make_task() -> Callable[..., list[SweepRow]]:
-    """What a worker does, as a function that is pickled by value: the scheduler reads it without having robodyn."""
+    """The task of a worker, as a function that is pickled by value: the scheduler reads it without having robodyn."""
 
     def run(content: bytes, equations: str, runs: Sequence[int]) -> list[SweepRow]:
         from .clusters import run_task
@@ -160,8 +160,9 @@ class Cluster:
         except queue.Empty:
             # Runs that only workers may carry out which are gone, all of them.
             lost = [key for key, (_, workers, _) in self.pending.items() if not workers & self.accepted.keys()]
-            abandoned = [run for key in lost for run in self._cancel(key)]
-            return [], abandoned
+            abandoned = [self.pending.pop(key) for key in lost]
+            self.client.cancel([future for future, *_ in abandoned])
+            return [], [run for *_, runs in abandoned for run in runs]
         *_, runs = self.pending.pop(future.key, (future, frozenset(), []))
         if not runs or future.status in ("cancelled", "lost"):
             return [], runs
@@ -170,11 +171,6 @@ class Cluster:
         except KilledWorker as error:
             what = f"runs {runs[0]} to {runs[-1]} ended every worker that tried them"
             raise ClusterLost(f"{what}, as happens when memory runs out ({error})") from error
-
-    def _cancel(self, key: str) -> list[int]:
-        future, _, runs = self.pending.pop(key)
-        self.client.cancel([future])
-        return runs
 
     def close(self) -> None:
         """Nobody wants what is still under way."""

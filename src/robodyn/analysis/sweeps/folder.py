@@ -88,7 +88,7 @@ FLUSH_SECONDS = 1.0
 
 @frozen(eq=False)
 class SweepRow:
-    """What is kept of a run.
+    """A run as it is kept in a folder.
 
     Attributes:
         outcome: kind in lower case; sentence: its reason; time: simulated [s]; wall_time: spent [s].
@@ -115,8 +115,9 @@ class PartWriter:
 
     def add(self, row: SweepRow) -> None:
         fields = [row.run, row.outcome, row.sentence, row.time, row.wall_time, list(row.measures)]
-        line = json.dumps([*fields, {name: _encode(values) for name, values in row.curves.items()}]) + "\n"
-        remaining = line.encode()
+        bits = {name: np.ascontiguousarray(values, "<f8").tobytes() for name, values in row.curves.items()}
+        curves = {name: base64.b64encode(data).decode() for name, data in bits.items()}
+        remaining = (json.dumps([*fields, curves]) + "\n").encode()
         while remaining:
             remaining = remaining[os.write(self.file, remaining) :]
         if time.monotonic() - self.flushed > FLUSH_SECONDS:
@@ -128,14 +129,6 @@ class PartWriter:
         os.close(self.file)
 
 
-def _encode(values: Array) -> str:
-    return base64.b64encode(np.ascontiguousarray(values, "<f8").tobytes()).decode()
-
-
-def _decode(text: str) -> Array:
-    return np.frombuffer(base64.b64decode(text), "<f8")
-
-
 def read_parts(folder: Path) -> Iterator[SweepRow]:
     """All finished runs of a folder; what a kill or a power cut left of a line is no finished run."""
     for path in sorted((folder / PARTS).glob("*.jsonl")):
@@ -143,8 +136,8 @@ def read_parts(folder: Path) -> Iterator[SweepRow]:
             for line in file:
                 with suppress(ValueError):
                     run, outcome, sentence, at, wall_time, measures, curves = json.loads(line)
-                    decoded = {name: _decode(text) for name, text in curves.items()}
-                    yield (SweepRow(run, outcome, sentence, at, wall_time, tuple(measures), decoded))
+                    decoded = {name: np.frombuffer(base64.b64decode(text), "<f8") for name, text in curves.items()}
+                    yield SweepRow(run, outcome, sentence, at, wall_time, tuple(measures), decoded)
 
 
 def open_folder(folder: Path, plan: Mapping[str, Any], fresh: bool) -> None:

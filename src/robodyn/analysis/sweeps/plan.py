@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from fnmatch import fnmatchcase
 from functools import cached_property
 
 import numpy as np
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.variation import assemble_tunable
-from robodyn.base import Array, FlawList, frozen, nearest, refuse
+from robodyn.base import Array, FlawList, fits, frozen, nearest, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.simulation.batch import calls_python
 from robodyn.computation.simulation.many import Measure, find_measures
@@ -81,7 +80,7 @@ class SweepPlan:
 
     @property
     def signals(self) -> tuple[str, ...]:
-        """What a run has to record."""
+        """Signals that a run has to record."""
         names = [measure.signal for measure in self.measures] + [*self.keep, *([self.along] if self.along else [])]
         return tuple(dict.fromkeys(names))
 
@@ -240,7 +239,7 @@ def _check_settings(flaws: FlawList, settings: Mapping[str, object], reason: str
 def _match_signals(flaws: FlawList, path: str, patterns: Sequence[str], system: System) -> list[str]:
     chosen: dict[str, None] = {}
     for pattern in patterns:
-        names = [name for name in system.signal_names if name == pattern or fnmatchcase(name, pattern)]
+        names = [name for name in system.signal_names if name == pattern or fits(name, [pattern])]
         if not names:
             flaws.add(f"{path} {pattern}", "there is no such signal", nearest(pattern, system.signal_names))
         chosen |= dict.fromkeys(names)

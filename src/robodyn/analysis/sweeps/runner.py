@@ -52,7 +52,7 @@ class SweepProgress:
 
     @property
     def share(self) -> float:
-        """What is done of the runs of this call."""
+        """The share of this call's runs that is done."""
         return (self.done - self.kept) / max(self.total - self.kept, 1)
 
     @property

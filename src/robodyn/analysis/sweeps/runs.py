@@ -74,7 +74,7 @@ class Nonlinear:
         return Worker(runner).run([changed], unchecked)[0]
 
     def find_runner(self, changes: Mapping[str, float]) -> tuple[BatchRunner, list[str] | None, RunChanges]:
-        """What carries out a run, which of its inputs are to be checked, and these with its start values.
+        """Find the runner of a run, which of its inputs are to be checked, and these with its start values.
 
         Raises:
             ModelError: where a number is refused that decides what carries it out.
@@ -93,15 +93,13 @@ class Nonlinear:
             if last is None or last[0].compiled is not compiled or last[0].duration != duration:
                 recording = None if plan.rate is None else Recording(rate=plan.rate)
                 runner = find_runner(compiled, described.solver, recording, 0.0, duration)
-                last = self._runner = runner, self._screen(runner)
+                # Inputs that each run has to check; None: all.
+                unchecked = None
+                if self.columns is not None:
+                    places = compiled.system.places
+                    unchecked = runner.screen({name: v for name, v in self.columns.items() if name in places})
+                last = self._runner = runner, unchecked
             return *last, (inputs, starts)
-
-    def _screen(self, runner: BatchRunner) -> list[str] | None:
-        """Inputs that each run has to check; None: all."""
-        if self.columns is None:
-            return None
-        places = runner.compiled.system.places
-        return runner.screen({name: values for name, values in self.columns.items() if name in places})
 
     def _find_code(self, structural: Mapping[str, float]) -> tuple[Adapt, CompiledSystem]:
         """Native code for these numbers, that of the last run where they are the same; and as they are described."""
@@ -214,7 +212,7 @@ class SweepWorker:
 
 
 def keep_run(plan: SweepPlan, number: int, result: BatchResult, wall_time: float) -> SweepRow:
-    """What is kept of a run: its measures and curves, no numbers where it could not be carried through."""
+    """Reduce a run to its measures and curves; no numbers where it could not be carried through."""
     outcome, nothing = result.outcome, np.full(len(plan.places), np.nan)
     measures, curves = (float("nan"),) * len(plan.measures), dict.fromkeys(plan.keep, nothing)
     if outcome.carried_through and len(result.time):

@@ -105,7 +105,7 @@ class SweepTable(RunTable, Displayed):
 
 
 class SweepRows:
-    """What came out of the runs so far, as columns: all the memory that a sweep needs, taken before its first run.
+    """Results of the runs so far, as columns: all the memory that a sweep needs, taken before its first run.
 
     Attributes:
         outcomes: of each run, None where it has not been carried out.

@@ -163,7 +163,7 @@ POINTS, SEED = 512, 1
 
 @frozen
 class Index:
-    """What one number, or several that are drawn together, cause of a measure's variance.
+    """The share of a measure's variance that one number causes, or several that are drawn together.
 
     Attributes:
         first: by itself; total: with all that it does together with others; each with half of its interval.
@@ -214,7 +214,12 @@ def find_indices(
         failed = f"{count} of {len(table)} runs cannot be used, the first is {first}: {table.sentences[first]}"
         refuse("random", failed, "narrow the distributions to what the machine can do", "indices")
     settings = {"calc_second_order": False, "conf_level": CONFIDENCE, "seed": SEED}
-    return {name: _read(analyser.analyze(problem, y, **settings), names) for name, y in table.measures.items()}, table
+    found = {}
+    for name, y in table.measures.items():
+        indices = analyser.analyze(problem, y, **settings)
+        columns = (indices[key].tolist() for key in ("S1", "S1_conf", "ST", "ST_conf"))
+        found[name] = tuple(sorted(map(Index, names, *columns), key=lambda index: -index.total))
+    return found, table
 
 
 def _load(name: str) -> Any:
@@ -222,8 +227,3 @@ def _load(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise ImportError("variance-based indices need SALib: pip install 'robodyn[indices]'", name="SALib") from error
-
-
-def _read(indices: Mapping[str, Array], names: Sequence[str]) -> tuple[Index, ...]:
-    columns = (indices[key].tolist() for key in ("S1", "S1_conf", "ST", "ST_conf"))
-    return tuple(sorted(map(Index, names, *columns), key=lambda index: -index.total))

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from robodyn.analysis.checkpoint import Memo
-from robodyn.analysis.fitting.search_space import Scale
+from robodyn.analysis.fitting.search_space import Scales
 from robodyn.analysis.linear.linearisation import Place
 from robodyn.analysis.linear.loop_table import closed_signals
 from robodyn.analysis.linear.margins import Margins, find_margins
@@ -21,7 +21,7 @@ from robodyn.computation.simulation import simulate
 from robodyn.computation.simulation.many import Measure, find_measures, split_starts
 from robodyn.description.files.units import read_quantity
 
-from .performance import Cases, name_gains
+from .performance import Cases
 
 # --------------------------------------------------------------------------------------------------
 # Tuning limits: what must hold while gains are chosen? Margins of loops, and measures of the motion.
@@ -34,9 +34,9 @@ from .performance import Cases, name_gains
 
 LIMIT = re.compile(r"\s*(.+?)\s*(>=|<=)\s*(.+?)\s*")
 MARGINS = {"margin": "dB", "phase": "deg", "delay": "s"}
-"""What of a loop's margins may be limited, and its unit."""
+"""The margins of a loop that may be limited, with their units."""
 SIZES = {"margin": 6.0, "phase": 30.0}
-"""What distances to a limit of a margin are measured by; other limits by themselves."""
+"""Sizes by which distances to limits of margins are measured; other limits measure their own."""
 NOW = "now"
 FAR = 60.0
 """Gain margins [dB] beyond which they all count as this much, so that they are numbers."""
@@ -73,7 +73,7 @@ class TuningLimit:
 
     @property
     def size(self) -> float:
-        """What distances to it are measured by."""
+        """The size by which distances to the limit are measured."""
         return SIZES.get(str(self.what)) or abs(self.bound or 0.0) or 1.0
 
 
@@ -164,7 +164,7 @@ class MarginLimits:
         places: at which each case is linearised.
     """
 
-    scales: Sequence[Scale]
+    scales: Scales
     cases: Cases
     rows: Sequence[tuple[TuningLimit, str]]
     places: Sequence[Sequence[Place]]
@@ -186,7 +186,7 @@ class MarginLimits:
 
     def _margins(self, z: Array, case: int, place: Place) -> list[float]:
         parameters, _ = split_starts(self.cases.changes[case])
-        model = self.linearise(place, name_gains(self.scales, z) | parameters)
+        model = self.linearise(place, self.scales.named(z) | parameters)
         late = {signal for limit, signal in self.rows if limit.what == "delay"}
         margins = {signal: find_margins(model, signal, signal in late) for _, signal in self.rows}
         return [measure_margin(str(limit.what), margins[signal], model.period) for limit, signal in self.rows]
@@ -195,7 +195,7 @@ class MarginLimits:
 def make_margin_limits(
     variation: Variation,
     limits: Sequence[TuningLimit],
-    scales: Sequence[Scale],
+    scales: Scales,
     cases: Cases,
     at: Sequence[str | float],
     friction: str,
@@ -212,7 +212,7 @@ def make_margin_limits(
     flaws.raise_if_any("tuning")
     rows = [(limit, name) for limit in limits for name in loops if fits(name, [limit.pattern])]
     margins = MarginLimits(scales, cases, rows, places, linearise, memo)
-    now = margins.values(np.array([scale.scaled(scale.number.value) for scale in scales])).min(axis=0)
+    now = margins.values(scales.given).min(axis=0)
     least = {limit: min(v for (one, _), v in zip(rows, now, strict=True) if one is limit) for limit, _ in rows}
     return replace(margins, rows=[(limit.with_bound(float(least[limit])), name) for limit, name in rows])
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from robodyn.analysis.checkpoint import Memo
 from robodyn.analysis.fitting.residuals import ACROSS_JUMPS, DIFFERENCE
-from robodyn.analysis.fitting.search_space import Scale
+from robodyn.analysis.fitting.search_space import Scales
 from robodyn.analysis.sensitivity.ranking import NUDGE
 from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable
@@ -80,11 +80,6 @@ def make_cases(
 WINDOWS = 16
 
 
-def name_gains(scales: Sequence[Scale], z: Array) -> dict[str, float]:
-    """Values of the gains by name."""
-    return {scale.number.name: scale.value(float(zk)) for scale, zk in zip(scales, z, strict=True)}
-
-
 def count_windows(measure: Measure, least: bool = False) -> int:
     """The number of windows a measure is taken of: several where the worst of them, for a goal or a limit, is the
     whole's.
@@ -105,7 +100,7 @@ class Performance:
     """
 
     variation: Variation
-    scales: Sequence[Scale]
+    scales: Scales
     measures: Sequence[Measure]
     windows: Sequence[int]
     cases: Cases
@@ -130,7 +125,7 @@ class Performance:
 
     def runs(self, z: Array) -> list[Run] | None:
         """The motion of every case with the gains z; None where one fails."""
-        gains = name_gains(self.scales, z)
+        gains = self.scales.named(z)
         attempts = [self.variation.attempt(gains | dict(changes), self.times) for changes in self.cases.changes]
         self.evaluations += 1
         self.failure = next((run for run in attempts if isinstance(run, str)), self.failure)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.analysis.checkpoint import Checkpoint, Memo
-from robodyn.analysis.fitting.search_space import Bounds, Scale, make_scales, spread_points
+from robodyn.analysis.fitting.search_space import Bounds, Scales, make_scales, spread_points
 from robodyn.analysis.linear.margins import find_gains
 from robodyn.analysis.sensitivity.variation import prepare_variation
 from robodyn.analysis.sweeps.variation import Distribution, Factors, find_numbers, match_numbers
@@ -21,7 +21,7 @@ from robodyn.computation.simulation.many import Measure, find_measures
 from robodyn.description.model import Number, Scenario, Solver, describe
 
 from .limits import MarginLimits, TuningLimit, make_margin_limits, read_limits
-from .performance import WINDOWS, Performance, count_windows, make_cases, name_gains
+from .performance import WINDOWS, Performance, count_windows, make_cases
 
 # --------------------------------------------------------------------------------------------------
 # Tuning, as a result: gains before and after, what is left to each limit, and what each limit costs.
@@ -127,7 +127,7 @@ class Tuning:
 
 
 FAILED = 1e3
-"""What a measure counts, by its first value, where a motion fails: the search turns back."""
+"""The value of a measure, by its first one, where a motion fails: the search turns back."""
 KEPT = 1e-4
 """Part of its size by which a limit may be missed."""
 STARTS, MOST_STEPS, SETTLED, MOST_SCALE = 8, 60, 1e-4, 300.0
@@ -217,7 +217,7 @@ def _slack(rows: Sequence[LimitedRows]) -> Array:
     return np.concatenate([np.zeros(0), *parts])
 
 
-def find_allowed(problem: TuningProblem, scales: Sequence[Scale], begin: Array, seed: int) -> tuple[Array, float]:
+def find_allowed(problem: TuningProblem, scales: Scales, begin: Array, seed: int) -> tuple[Array, float]:
     """Gains nearest to the given ones that keep the margins; where none do, those that come nearest to it.
 
     Returns:
@@ -239,23 +239,23 @@ def find_allowed(problem: TuningProblem, scales: Sequence[Scale], begin: Array, 
                 problem.margin_slack,
                 problem.margin_slopes,
                 best,
-                [scale.limits for scale in scales],
+                scales.limits.T,
             )
             return (near if problem.margin_slack(near).min() >= -KEPT else best), least
     return best, least
 
 
-def spread_starts(scales: Sequence[Scale], count: int, seed: int) -> Array:
+def spread_starts(scales: Scales, count: int, seed: int) -> Array:
     """Places all over the bounds, (count, n)."""
-    regions = np.array([scale.region for scale in scales])
-    return regions[:, 0] + spread_points(count, len(scales), seed) * (regions[:, 1] - regions[:, 0])
+    lower, upper = scales.regions
+    return lower + spread_points(count, len(scales), seed) * (upper - lower)
 
 
 def minimise_largest(
     rows: RowFunction,
     slopes: RowFunction,
     begin: Array,
-    scales: Sequence[Scale],
+    scales: Scales,
     slack: RowFunction | None = None,
     slack_slopes: RowFunction | None = None,
 ) -> Array:
@@ -279,7 +279,7 @@ def minimise_largest(
         return np.concatenate(parts)
 
     upwards = np.append(np.zeros(len(begin)), 1.0)
-    bounds = [*(scale.limits for scale in scales), (-np.inf, np.inf)]
+    bounds = np.vstack([scales.limits.T, [-np.inf, np.inf]])
     first = np.append(begin, scale * rows(begin).max())
     settled = SETTLED * scale
     return _solve(lambda x: float(x[-1]), lambda x: upwards, within, within_slopes, first, bounds, settled)[:-1]
@@ -291,12 +291,12 @@ def _solve(
     slack: RowFunction,
     slack_slopes: RowFunction,
     begin: Array,
-    bounds: Sequence[tuple[float, float]],
+    bounds: Array,
     settled: float = SETTLED,
 ) -> Array:
     from scipy.optimize import minimize
 
-    lower, upper = np.array(bounds).T
+    lower, upper = bounds.T
     solution = minimize(
         goal,
         np.clip(begin, lower, upper),
@@ -325,7 +325,7 @@ AT_BOUND = 1e-6
 
 
 def summarise_tuning(
-    problem: TuningProblem, scales: Sequence[Scale], begin: Array, best: Array, measure: Measure, over: str
+    problem: TuningProblem, scales: Scales, begin: Array, best: Array, measure: Measure, over: str
 ) -> Tuning:
     """All tables of a tuning whose best gains are known."""
     performance = problem.performance
@@ -333,7 +333,10 @@ def summarise_tuning(
     runs = [performance.runs(z) for z in (begin, best)]
     if runs[0] is None or runs[1] is None:
         refuse("", performance.failure, source="tuning")
-    cases = [_by_case(problem, z) for z in (begin, best)]
+    # The objective of each case; nothing is known of motions that fail.
+    values = [performance.values(z) for z in (begin, best)]
+    goal = performance.spans[0]
+    cases = [np.zeros(1) if rows is None else rows[:, goal].max(axis=1) for rows in values]
     worst = int(np.argmax(cases[1]))
 
     # Prices of a limit's rows add up to its own.
@@ -378,18 +381,13 @@ def summarise_tuning(
     )
 
 
-def _by_case(problem: TuningProblem, z: Array) -> Array:
-    values = problem.performance.values(z)
-    return np.zeros(1) if values is None else values[:, problem.performance.spans[0]].max(axis=1)
-
-
-def find_prices(problem: TuningProblem, scales: Sequence[Scale], z: Array) -> tuple[Array, float]:
+def find_prices(problem: TuningProblem, scales: Scales, z: Array) -> tuple[Array, float]:
     """Multipliers of all rows of slack [objective by size], 0 where not active; and what they leave of the slope."""
     from scipy.optimize import nnls
 
     goals, slack = problem.goals(z), problem.slack(z)
     used, near = goals >= goals.max() - NEAR, slack <= NEAR
-    lower, upper = np.array([scale.limits for scale in scales]).T
+    lower, upper = scales.limits
     # At a lower bound the slope may be positive, at an upper one negative.
     walls = [
         sign * np.eye(len(z))[k]
@@ -505,7 +503,7 @@ def tune_gains(
     signals = tuple(dict.fromkeys(m.signal for m in measures))
     variation = prepare_variation(cases.system, names, signals, solver)
     scales = _make_scales(variation.numbers, bounds or {})
-    begin = np.array([scale.scaled(scale.number.value) for scale in scales])
+    begin = scales.given
     on_margins = [limit for limit in tuning_limits if isinstance(limit.what, str)]
     settings = [
         describe(cases.system.scenario),
@@ -554,7 +552,7 @@ def _find_free(flaws: FlawList, system: System, free: Sequence[str]) -> list[str
     return list(found)
 
 
-def _make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tuple[Scale, ...]:
+def _make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> Scales:
     """Bounds by patterns; without any, a decade to both sides."""
     flaws, ranges = FlawList(), dict(bounds)
     used: set[str] = set()
@@ -575,7 +573,7 @@ def _make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tup
 
 def _search(
     problem: TuningProblem,
-    scales: Sequence[Scale],
+    scales: Scales,
     starts: Sequence[Array],
     progress: Callable[[TuneProgress], None] | None,
 ) -> Array:
@@ -607,7 +605,7 @@ def _search(
     return min(allowed, key=lambda entry: entry[1])[2]
 
 
-def _no_margins(problem: TuningProblem, scales: Sequence[Scale], z: Array) -> ModelError:
+def _no_margins(problem: TuningProblem, scales: Scales, z: Array) -> ModelError:
     """Which limit is missed most by the gains that come nearest to keeping all of them."""
     flaws = []
     for limit, loop, values in problem.margin_values(z):
@@ -620,6 +618,6 @@ def _no_margins(problem: TuningProblem, scales: Sequence[Scale], z: Array) -> Mo
     return ModelError(flaws, "tuning")
 
 
-def describe_gains(scales: Sequence[Scale], z: Array) -> str:
+def describe_gains(scales: Scales, z: Array) -> str:
     """`name = value` of all."""
-    return ", ".join(f"{name} = {value:.4g}" for name, value in name_gains(scales, z).items())
+    return ", ".join(f"{name} = {value:.4g}" for name, value in scales.named(z).items())

@@ -338,6 +338,16 @@ class Joint(Description):
         return self.kind in ("revolute", "screw")
 
     @property
+    def unit(self) -> str:
+        """The unit of its position."""
+        return "rad" if self.rotates else "m"
+
+    @property
+    def effort_unit(self) -> str:
+        """The unit of what drives it."""
+        return "N m" if self.rotates else "N"
+
+    @property
     def derived(self) -> dict[str, Any]:
         """The motions of a joint of several: name, kind and axis of each."""
         if self.kind in (*SINGLE, "fixed"):

@@ -7,14 +7,13 @@ import math
 import re
 import zlib
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from robodyn.analysis.key_result import KeyResult, capitalise, key_results, path_limit, share_causes
-from robodyn.base import Array, nearest, show_number
+from robodyn.base import Array, find_unmatched, fits, nearest, show_number
 from robodyn.computation.results import Outcome, Run
 
 from .machine import read_geometry, read_machine, read_path
@@ -32,7 +31,7 @@ _BLUR = 1e-6
 _STEP = 2e-6
 """Part of its usual range to which a signal is rounded in a page: off by half of it at most, a millionth."""
 _MOST_STEPS = 2.0**47
-"""What third differences of numbers of steps may be made of, so that the script's floats hold them."""
+"""The largest number of steps of which third differences may be made, so that the script's floats hold them."""
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 
@@ -101,11 +100,7 @@ class ColumnStore:
     def put_exactly(self, column: Array) -> dict[str, Any]:
         """Keep a column to the last bit."""
         bits = np.ascontiguousarray(column).astype("<f8").view("<u8")
-        return {"type": "f8", "data": self._put(np.concatenate([bits[:1], bits[1:] ^ bits[:-1]]), 8)}
-
-    def put_bytes(self, flags: Array) -> int:
-        """Keep a byte for each row; returns where."""
-        return self._put(np.asarray(flags).astype("<u8"), 1)
+        return {"type": "f8", "data": self.put_bytes(np.concatenate([bits[:1], bits[1:] ^ bits[:-1]]), 8)}
 
     def _put_steps(self, steps: Array) -> dict[str, Any]:
         # The order of differences with the smallest sum of magnitudes; signs go into the lowest bit.
@@ -114,10 +109,11 @@ class ColumnStore:
         signed = differences[order]
         folded = ((signed << 1) ^ (signed >> 63)).astype("<u8")
         width = max(1, (int(folded.max()).bit_length() + 7) // 8)
-        return {"type": "steps", "data": self._put(folded, width), "order": order, "width": width}
+        return {"type": "steps", "data": self.put_bytes(folded, width), "order": order, "width": width}
 
-    def _put(self, numbers: Array, width: int) -> int:
-        planes = np.ascontiguousarray(numbers).view("u1").reshape(-1, 8)[:, :width].T.tobytes()
+    def put_bytes(self, numbers: Array, width: int = 1) -> int:
+        """Keep the lowest bytes of whole numbers, so many of each; returns where."""
+        planes = np.ascontiguousarray(numbers, "<u8").view("u1").reshape(-1, 8)[:, :width].T.tobytes()
         place = self._places.setdefault(planes, self._size)
         if place == self._size:
             self._parts.append(planes)
@@ -184,6 +180,7 @@ def describe_run(
         results: in place of its key results.
     """
     machine, note = read_machine(run, meshes)
+    numbers = {name: entry for name, entry in run.provenance.parameters.items() if isinstance(entry, dict)}
     equations = run.provenance.equations
     brief = describe_briefly(run)
     causes, parts = describe_causes(budget, run.time)
@@ -200,7 +197,7 @@ def describe_run(
         "machine": machine,
         "machine_note": note,
         "path": read_path(run, machine),
-        "parameters": [[name, entry.get("value"), entry.get("unit", "")] for name, entry in _parameters(run)],
+        "parameters": [[name, entry.get("value"), entry.get("unit", "")] for name, entry in numbers.items()],
         "equations": [str(line) for line in equations] if equations else None,
         "provenance": _provenance(run),
         **encode_columns(run, columns or ColumnStore(), parts),
@@ -247,10 +244,9 @@ def find_undrawn(machine: Plain | None) -> list[str]:
 def match_signals(runs: Sequence[Run], patterns: Sequence[str]) -> list[str]:
     """Signals that match patterns, in the order of recording; a pattern that none matches is refused."""
     names = list(dict.fromkeys(name for run in runs for name in run.names))
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
-            raise ValueError(f"no signal matches '{pattern}' ({nearest(pattern, names)})")
-    return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
+    for pattern in find_unmatched(patterns, names):
+        raise ValueError(f"no signal matches '{pattern}' ({nearest(pattern, names)})")
+    return [name for name in names if fits(name, patterns)]
 
 
 def _outcome(outcome: Outcome) -> Plain:
@@ -290,10 +286,6 @@ def _statistics(run: Run) -> list[list[str]]:
     if message.energy_error is not None:
         rows.append(["energy error", f"{message.energy_error:.2g}"])
     return rows + [[name.replace("_", " "), _shown(value)] for name, value in message.extra.items()]
-
-
-def _parameters(run: Run) -> list[tuple[str, Plain]]:
-    return [(name, entry) for name, entry in run.provenance.parameters.items() if isinstance(entry, dict)]
 
 
 def _provenance(run: Run) -> list[list[str]]:

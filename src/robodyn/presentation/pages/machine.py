@@ -36,19 +36,17 @@ def read_shape(body: Plain) -> Plain | None:
         return None
     count = len(body["modal_mass"])
     names = [str(node["name"]) for node in nodes]
-    message = [_node(node) for node in nodes]
+    message: list[Plain] = []
+    for node in nodes:
+        shapes = {key: _rounded(node[key]) for key in ("position", "shift", "turn")}
+        bend = node.get("shortening") or None
+        message.append(shapes | {"bend": _rounded(bend) if _any(bend) else None})
     edges = [[names.index(start), names.index(end)] for start, end in body.get("edges") or []]
     if not edges:
         message.append({"position": [0.0] * 3, "shift": [[0.0] * 3] * count, "turn": [[0.0] * 3] * count, "bend": None})
         edges = [[len(nodes), k] for k in range(len(nodes))]
     modes = [f"{body['name']}.mode{k + 1}.position" for k in range(count)]
     return {"modes": modes, "names": names, "nodes": message, "edges": edges}
-
-
-def _node(node: Plain) -> Plain:
-    bend = node.get("shortening") or None
-    shapes = {key: _rounded(node[key]) for key in ("shift", "turn")}
-    return {"position": _rounded(node["position"]), **shapes, "bend": _rounded(bend) if _any(bend) else None}
 
 
 def find_carrier(shape: Plain | None, part: Plain) -> Plain:
@@ -70,12 +68,9 @@ def is_inner(shape: Plain | None, point: Plain, joints: Sequence[Plain]) -> bool
     if point["name"] != f"{point['body']}.{shape['names'][k]}":
         return False
     node = shape["nodes"][k]
-    moves, carries = _any(node["shift"]) or _any(node["turn"]), _carries(point["body"], k, joints)
+    moves = _any(node["shift"]) or _any(node["turn"])
+    carries = any(joint["parent"] == point["body"] and joint.get("node") == k for joint in joints)
     return not moves or carries or sum(k in edge for edge in shape["edges"]) > 1
-
-
-def _carries(body: str, node: int, joints: Sequence[Plain]) -> bool:
-    return any(joint["parent"] == body and joint.get("node") == node for joint in joints)
 
 
 def _any(values: Any) -> bool:
@@ -217,6 +212,7 @@ _TENSOR = ("xx", "yy", "zz", "xy", "xz", "yz")
 _X_AXIS = (1.0, 0.0, 0.0)
 _STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 _DRAWN_KINDS = ("revolute", "prismatic", "screw", "ball", "fixed")
+_QUATERNION = {"w": 1.0, "x": 0.0, "y": 0.0, "z": 0.0}
 
 
 def read_machine(run: Run, meshes: MeshStore | None = None) -> tuple[Plain | None, str]:
@@ -252,6 +248,17 @@ def read_geometry(description: Plain, numbers: Plain, meshes: MeshStore) -> tupl
     return (None, problem) if (problem := _problem(machine)) else (machine, "")
 
 
+def drawn_positions(machine: Plain) -> dict[str, float]:
+    """Signals by which a machine is drawn, each with what it is where nothing moves."""
+    positions: dict[str, float] = {}
+    for joint in machine["joints"]:
+        if joint["kind"] == "ball":
+            positions |= {f"{joint['name']}.orientation.{part}": value for part, value in _QUATERNION.items()}
+        elif joint["kind"] != "fixed":
+            positions[f"{joint['name']}.position"] = 0.0
+    return positions | {mode: 0.0 for body in machine["bodies"] for mode in body.get("shape", {}).get("modes", ())}
+
+
 def find_mechanism(description: Plain) -> Plain | None:
     """The mechanism a scenario's description holds, if it holds one."""
     machine = description.get("machine")
@@ -264,7 +271,12 @@ def _geometry(mechanism: Plain, description: Plain, numbers: Plain, meshes: Mesh
     bodies = [_body(body, numbers, meshes) for body in mechanism["bodies"]]
     shapes = {body["name"]: body.get("shape") for body in bodies}
     joints = _ordered([part for joint in mechanism["joints"] for part in _joint(joint, shapes, numbers)])
-    points = [_point(point, shapes, joints, numbers) for point in mechanism.get("points", [])]
+    points: list[Plain] = []
+    for point in mechanism.get("points", []):
+        name, body = str(point["name"]), str(point["body"])
+        carrier = find_carrier(shapes.get(body), point)
+        inner = {"inner": True} if is_inner(shapes.get(body), point, joints) else {}
+        points.append({"name": name, "body": body, "origin": _vector(point, "origin", numbers)} | carrier | inner)
     return {
         "name": str(mechanism.get("name", "")),
         "gravity": [_number(numbers, f"gravity.{axis}", entry) for axis, entry in gravity],
@@ -317,14 +329,8 @@ def _joint(joint: Plain, shapes: Plain, numbers: Plain) -> list[Plain]:
     return axes
 
 
-def _point(point: Plain, shapes: Plain, joints: list[Plain], numbers: Plain) -> Plain:
-    shape = shapes.get(str(point["body"]))
-    message = {"name": str(point["name"]), "body": str(point["body"]), "origin": _vector(point, "origin", numbers)}
-    return message | find_carrier(shape, point) | ({"inner": True} if is_inner(shape, point, joints) else {})
-
-
 def _struts(description: Plain, mechanism: Plain, numbers: Plain) -> list[Plain]:
-    """What forces act along and whose place is known: distances of points, cylinders beside a hinge."""
+    """Struts that forces act along and whose place is known: distances of points, cylinders beside a hinge."""
     parts = description["machine"].get("coordinates") or []
     points = {str(point["name"]) for point in mechanism.get("points", [])}
     joints = {str(joint["name"]) for joint in mechanism["joints"]}
@@ -399,11 +405,9 @@ def _problem(machine: Plain) -> str:
 
 def _missing(machine: Plain, run: Run) -> str:
     """Why a geometry cannot follow the run, or nothing."""
-    moving = [joint["name"] for joint in machine["joints"] if joint["kind"] != "fixed"]
-    shapes = [body["shape"] for body in machine["bodies"] if body.get("shape")]
-    moving += [name.removesuffix(".position") for shape in shapes for name in shape["modes"]]
-    balls = {joint["name"] for joint in machine["joints"] if joint["kind"] == "ball"}
-    missing = [name for name in moving if f"{name}.{'orientation.w' if name in balls else 'position'}" not in run]
+    positions = drawn_positions(machine)
+    missing = dict.fromkeys(name.partition(".orientation.")[0] for name in positions if name not in run)
     if missing:
-        return f"The position of {', '.join(missing)} was not recorded, so the machine cannot be drawn."
-    return "" if moving and run.time.size else "No joint of the mechanism moves in this recording."
+        names = ", ".join(name.removesuffix(".position") for name in missing)
+        return f"The position of {names} was not recorded, so the machine cannot be drawn."
+    return "" if positions and run.time.size else "No joint of the mechanism moves in this recording."

@@ -24,7 +24,7 @@ from robodyn.analysis.key_result import DISTANCE, KeyResult
 from robodyn.base import choose_first, report_progress, write_file
 from robodyn.base.units import SHOWN, parse_unit
 from robodyn.computation.results import Run, SignalInfo
-from robodyn.presentation.reporting.displays import display, fingerprint
+from robodyn.presentation.reporting.displays import display, policy_of
 
 from .contents import (
     ColumnStore,
@@ -35,13 +35,13 @@ from .contents import (
     make_finite,
     match_signals,
 )
-from .machine import find_mechanism, read_closures, read_geometry
+from .machine import drawn_positions, find_mechanism, read_closures, read_geometry
 from .meshes import BUDGET, MeshStore, check_budget
 
 if TYPE_CHECKING:
     from robodyn.analysis.budget import Budget
     from robodyn.analysis.linear.loop_table import LoopTable
-    from robodyn.analysis.linear.modes import Mode, Vibration
+    from robodyn.analysis.linear.modes import Vibration
 
 
 # HTML report: how do runs become one file that needs nothing else?
@@ -160,13 +160,15 @@ def assemble_page(template: str, scripts: Sequence[str], title: str, data: dict[
     Args:
         loader: script that loads WebAssembly, which the page may run then.
     """
-    script = "(() => {\n'use strict';\n" + "\n".join([loader, *(read_template(name) for name in scripts)]) + "\n})();\n"
+    script = wrap_scripts([loader, *map(read_template, scripts)])
     style = read_style()
+    # That WebAssembly may be compiled lets no other text run as script.
+    policy = policy_of(style, script, also=" 'wasm-unsafe-eval'" if loader else "")
     parts = {
         "title": html.escape(title),
         "kind": _KINDS[template],
         "mode": "live" if loader else "report",
-        "policy": _policy(script, style, " 'wasm-unsafe-eval'" if loader else ""),
+        "policy": policy,
         "style": style,
         "script": script,
         "data": _script_text(data),
@@ -174,6 +176,11 @@ def assemble_page(template: str, scripts: Sequence[str], title: str, data: dict[
     fill = partial(_PLACEHOLDER.sub, lambda found: parts[found[1]])
     parts |= {part: fill(read_template(f"{part}.html")) for part in ("head", "foot")}
     return fill(read_template(template))
+
+
+def wrap_scripts(scripts: Sequence[str]) -> str:
+    """Scripts as one that leaves nothing behind it in the page."""
+    return "(() => {\n'use strict';\n" + "\n".join(scripts) + "\n})();\n"
 
 
 def _labels(runs: Sequence[Run], labels: Sequence[str] | None) -> tuple[str, ...]:
@@ -197,12 +204,6 @@ def _script_text(data: dict[str, Any]) -> str:
     """JSON that is safe inside a script element: no tag can begin or end in it."""
     text = json.dumps(make_finite(data), separators=(",", ":"), allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-def _policy(script: str, style: str, more: str) -> str:
-    """What the page's script may do. That WebAssembly may be compiled lets no other text run as script."""
-    rules = ("default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'")
-    return "; ".join((*rules, f"script-src {fingerprint(script)}{more}", f"style-src {fingerprint(style)}"))
 
 
 def read_style() -> str:
@@ -237,10 +238,10 @@ def make_modes_page(vibration: Vibration) -> str:
     rest = _describe(vibration.rest, "at rest", meshes, columns) | {"backdrop": True}
     if rest["machine"] is None:
         raise ValueError(rest["machine_note"])
-    runs = [
-        _describe(run, f"{mode.frequency:.4g} Hz", meshes, columns) | {"caption": _caption(mode, vibration.period)}
-        for mode, run in zip(vibration.modes, vibration.runs, strict=True)
-    ]
+    runs, shown = [], f"one period shown in {vibration.period:g} s, at a visible amplitude, without damping"
+    for mode, run in zip(vibration.modes, vibration.runs, strict=True):
+        caption = f"{mode.frequency:.4g} Hz, damping ratio {mode.damping:.3g}; a period is {shown}"
+        runs.append(_describe(run, f"{mode.frequency:.4g} Hz", meshes, columns) | {"caption": caption})
     drawn = {id(mode): k + 1 for k, mode in enumerate(vibration.modes)}
     table = []
     for mode, row in zip(vibration.found, display(vibration.found).tables[0].rows, strict=True):
@@ -257,16 +258,10 @@ def _describe(run: Run, label: str, meshes: MeshStore, columns: ColumnStore) -> 
     return {key: message[key] for key in _SHOWN}
 
 
-def _caption(mode: Mode, period: float) -> str:
-    shown = f"one period shown in {period:g} s, at a visible amplitude, without damping"
-    return f"{mode.frequency:.4g} Hz, damping ratio {mode.damping:.3g}; a period is {shown}"
-
-
 # View of a machine: how does it look and move before any simulation? A page with a slider for every joint.
 
 Plain = dict[str, Any]
 _VIEW_SCRIPTS = (*SCRIPTS[:-1], "view.js")
-_QUATERNION = {"w": 1.0, "x": 0.0, "y": 0.0, "z": 0.0}
 _REACH = 1.0
 """Of a slide without limits, either way [m]."""
 LOOSE = "Not enforced while joints are moved here: {}."
@@ -305,24 +300,16 @@ def make_view(
 
 def make_still(machine: Plain, start: Mapping[str, float]) -> Plain:
     """A run of one instant, in which every position stands at its start."""
-    positions: dict[str, float] = {}
-    for joint in machine["joints"]:
-        name = joint["name"]
-        if joint["kind"] == "ball":
-            positions |= {f"{name}.orientation.{part}": origin for part, origin in _QUATERNION.items()}
-        elif joint["kind"] != "fixed":
-            positions[f"{name}.position"] = 0.0
-    positions |= {mode: 0.0 for body in machine["bodies"] for mode in body.get("shape", {}).get("modes", ())}
     signals = [
         {"name": name, "unit": "", "held": True, "rate": None, "type": "constant", "data": start.get(name, origin)}
-        for name, origin in positions.items()
+        for name, origin in drawn_positions(machine).items()
     ]
     columns = {"rows": 1, "kept": 1, "time": {"type": "constant", "data": 0.0}, "knots": None, "signals": signals}
     return {"label": machine["name"], "machine": machine, "machine_note": "", "events": [], **columns}
 
 
 def _sliders(description: Plain, start: Mapping[str, float]) -> list[Plain]:
-    """What can be moved: each motion along or about an axis, with its range, and each ball."""
+    """Sliders of everything that can be moved: each motion along or about an axis, with its range, and each ball."""
     mechanism = find_mechanism(description) or {}
     sliders = []
     for joint in mechanism["joints"]:

@@ -25,7 +25,6 @@ from .figures import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -61,6 +60,9 @@ def draw_stacked(
         unit: of all axes, or one for each.
         along: label of the abscissa, with its unit in brackets.
     """
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     times = np.asarray(time, float)
     values = {name: np.asarray(entries, float) for name, entries in components.items()}
     units = [unit] * len(axes) if isinstance(unit, str) else list(unit)
@@ -70,8 +72,8 @@ def draw_stacked(
         _draw_panel(ax, times, np.array([entries[:, number] for entries in values.values()]))
         finish_axes(ax, name, units[number])
     label_bottom(panels, *split_heading(along))
-    figure.align_ylabels(panels)
-    legend_above(figure, _area_entries(list(values)), title or None)
+    areas = [Patch(facecolor=c, alpha=_OPACITY, label=name) for c, name in zip(_AREA_COLOURS, values, strict=False)]
+    legend_above(figure, [*areas, Line2D([], [], **_TOTAL_LOOK)], title or None)
     return figure
 
 
@@ -123,15 +125,6 @@ def stack_signed(values: Array) -> tuple[Array, Array]:
     upper = np.vstack([floor, np.cumsum(np.maximum(values, 0.0), axis=0)])
     lower = np.vstack([floor, np.cumsum(np.minimum(values, 0.0), axis=0)])
     return upper, lower
-
-
-def _area_entries(names: Sequence[str]) -> list[Artist]:
-    """Legend entries for the areas and the total."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    areas = [Patch(facecolor=c, alpha=_OPACITY, label=name) for c, name in zip(_AREA_COLOURS, names, strict=False)]
-    return [*areas, Line2D([], [], **_TOTAL_LOOK)]
 
 
 # Error-budget plot: the parts of a deviation along a path as stacked areas, the total as a line.
@@ -236,13 +229,15 @@ def draw_tornado(rows: Sequence[Sensitivity], *, unit: str = "") -> Figure:
         raise ValueError(f"a ranking shows one measure, not {len(measures)}")
     if len(rows) > MOST_BARS:
         raise ValueError(f"{len(rows)} bars are too many for one figure, {MOST_BARS} fit: choose fewer parameters")
-    rows.sort(key=_reach)
+    rows.sort(key=lambda row: max(abs(end - row.value) for end in _ends(row)))
     figure = empty_figure(_WIDTH, _MARGIN + _BAR_HEIGHT * len(rows))
     ax = figure.subplots()
     for place, row in enumerate(rows):
         _draw_bar(ax, place, row)
     ax.axvline(rows[0].value, color="0.3", linewidth=0.8)
-    ax.set_yticks(range(len(rows)), [_label(row) for row in rows])
+    changes = [row.change if row.lower is not None else 0.01 for row in rows]
+    labels = [f"{row.parameter} \N{PLUS-MINUS SIGN}{100 * c:g} %" for row, c in zip(rows, changes, strict=True)]
+    ax.set_yticks(range(len(rows)), labels)
     label_axis(ax.xaxis, rows[0].measure, unit)
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(True, axis="x", color="0.9", linewidth=0.6)
@@ -269,15 +264,6 @@ def _ends(row: Sensitivity) -> tuple[float, float]:
         return row.lower, row.upper
     step = row.per_percent or 0.0
     return row.value - step, row.value + step
-
-
-def _reach(row: Sensitivity) -> float:
-    return max(abs(end - row.value) for end in _ends(row))
-
-
-def _label(row: Sensitivity) -> str:
-    change = row.change if row.lower is not None else 0.01
-    return f"{row.parameter} \N{PLUS-MINUS SIGN}{100 * change:g} %"
 
 
 def _bar_entries(rows: Sequence[Sensitivity]) -> list[Any]:
@@ -311,7 +297,7 @@ def show_ranking(ranking: Ranking) -> Display:
 
 @shows
 def show_forces(split: ForceSplit) -> Display:
-    """What the drives of each joint give and what for, the largest values and over time, and what joints carry."""
+    """Forces of the drives of each joint and their purposes, largest values and over time, and loads of the joints."""
     joints = split.joints
     sizes = {part: max(joint.parts[part].largest / (joint.drive.largest or 1.0) for joint in joints.values())
              for part in split.forces.components}  # fmt: skip

@@ -121,7 +121,7 @@ class DisplayLines:
 
 @frozen
 class Display:
-    """What there is to see of a result.
+    """The readable form of a result.
 
     Attributes:
         parts: in the order in which they are read; more: what only pages have room for.
@@ -247,7 +247,7 @@ _NARROWEST, _LONGEST_PIECE = 12, 24
 
 
 def _pieces_of(text: str) -> list[str]:
-    """What a text may be broken into: words, and names at their dots and underscores; a unit is one piece."""
+    """Pieces that a text may be broken into: words, and names at their dots and underscores; a unit is one piece."""
     return re.findall(r"\[.*?\]|[^\s._/]+[._/]*|[._/]+", text)
 
 
@@ -367,7 +367,7 @@ def to_html(shown: Display, *, pictures: bool = True) -> str:
     """The display inside a notebook."""
     parts = [f"<b>{escape(shown.heading)}</b>"]
     parts += [f"<div>{escape(sentence)}</div>" for sentence in shown.sentences]
-    parts += [f"{_caption(table, 'b')}{_table_html(table, inline=True)}" for table in shown.tables]
+    parts += [f"{_caption(table, 'b')}{table_html(table, inline=True)}" for table in shown.tables]
     if pictures:
         parts += [_image(picture, ' style="max-width:100%"') for picture in shown.pictures]
     return f"<div>{''.join(parts)}</div>"
@@ -378,30 +378,32 @@ def to_page(shown: Display) -> str:
     parts = [f"<p>{escape(sentence)}</p>" for sentence in (*(f"warning: {w}" for w in shown.warnings), *shown.notes)]
     for part in (*shown.parts, *shown.more):
         if isinstance(part, Table):
-            parts.append(f"{_caption(part, 'h2')}{_filter(part)}{_table_html(part)}")
+            parts.append(f"{_caption(part, 'h2')}{_filter(part)}{table_html(part)}")
         elif isinstance(part, DisplayFigure):
             parts.append(f"<h2>{escape(part.title)}</h2>{_image(part)}" if part.option == "plot" else "")
         elif part:
             parts.append(f"<p>{escape(part)}</p>")
     title, body = escape(shown.heading), "\n".join(parts)
     return f"""<!doctype html>
-<html lang="en"><meta charset="utf-8">{policy_of(PAGE_STYLE, PAGE_SCRIPT)}
+<html lang="en"><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy_of(PAGE_STYLE, PAGE_SCRIPT)}">
 <title>{title}</title><style>{PAGE_STYLE}</style>
 <h1>{title}</h1>
 {body}<script>{PAGE_SCRIPT}</script></html>
 """
 
 
-def policy_of(style: str, script: str) -> str:
-    """The content security policy of a page: its own style and script, pictures inside it, nothing from elsewhere."""
-    rules = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"
-    rules += f"; style-src {fingerprint(style)}; script-src {fingerprint(script)}"
-    return f'<meta http-equiv="Content-Security-Policy" content="{rules}">'
+def policy_of(style: str, script: str, *rules: str, images: str = "data:", also: str = "") -> str:
+    """The content security policy of a page: its own style and script, pictures inside it, nothing from elsewhere.
 
-
-def fingerprint(text: str) -> str:
-    """The hash by which a policy names a style or a script."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    Args:
+        rules: further ones; also: what the script may do besides.
+    """
+    # A style or a script is named by its hash: no other text is run.
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
+    common = ("default-src 'none'", f"img-src {images}", "base-uri 'none'", "form-action 'none'")
+    own = (f"style-src 'sha256-{hashes[0]}'", f"script-src 'sha256-{hashes[1]}'{also}")
+    return "; ".join((*common, *rules, *own))
 
 
 def _caption(table: Table, tag: str) -> str:
@@ -420,7 +422,7 @@ def _filter(table: Table) -> str:
     return f"<p>{''.join(boxes)}</p>"
 
 
-def _table_html(table: Table, inline: bool = False) -> str:
+def table_html(table: Table, inline: bool = False) -> str:
     """A table, styled by the page or, in notebooks, cell by cell; a page that hides rows has all of them."""
     right = [table.is_numeric(column) for column in range(len(table.heads))]
     if inline:

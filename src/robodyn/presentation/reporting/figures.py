@@ -227,17 +227,19 @@ def _scale_ticks(axis: "Axis", unit: ShownUnit) -> None:
 
 
 def label_bottom(axes: Sequence["Axes"], label: str, unit: str = "", wanted: Sequence[str] = ()) -> None:
-    """The x label under the last panel of each column, with tick numbers."""
+    """The x label under the last panel of each column, with tick numbers; labels at the sides in one line."""
     columns = {ax.get_subplotspec().colspan.start: ax for ax in axes}  # type: ignore[union-attr]
     for ax in columns.values():
         label_axis(ax.xaxis, label, unit, wanted)
         ax.tick_params(labelbottom=True)
+    axes[0].get_figure().align_ylabels(axes)  # type: ignore[union-attr]
 
 
 def legend_beside(ax: "Axes") -> None:
     """The panel's legend at its right, outside the data; long names are broken at their dots."""
     handles, labels = ax.get_legend_handles_labels()
-    texts = [_break_name(label) for label in labels]
+    broken = (textwrap.wrap(label.replace(".", ". "), _LEGEND_LETTERS) for label in labels)
+    texts = ["\n".join(lines).replace(". ", ".") for lines in broken]
     ax.legend(handles, texts, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small")
 
 
@@ -253,7 +255,3 @@ def legend_above(figure: "Figure", handles: Sequence["Artist"], title: str | Non
 def wrap_label(label: str) -> str:
     """A label in lines that fit beside a panel."""
     return "\n".join(textwrap.wrap(label, _LABEL_LETTERS, break_long_words=False))
-
-
-def _break_name(name: str) -> str:
-    return "\n".join(textwrap.wrap(name.replace(".", ". "), _LEGEND_LETTERS)).replace(". ", ".")

@@ -28,7 +28,6 @@ from .space import Space, fit_space
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
     from mpl_toolkits.mplot3d import Axes3D
 
 
@@ -49,6 +48,8 @@ def draw_modes(mode_set: ModeSet, *, modes: Sequence[Mode] | None = None) -> Fig
     Args:
         modes: which ones, from those found; without them the slowest that oscillate and move the mechanism.
     """
+    from matplotlib.lines import Line2D
+
     modes = [mode for mode in mode_set.moving if mode.displaced is not None][:MOST_MODES] if modes is None else modes
     if mode_set.skeleton is None or mode_set.mean is None or any(mode.displaced is None for mode in modes):
         raise ValueError("the mode shapes cannot be drawn in 3-D: this system has no mechanism")
@@ -63,29 +64,31 @@ def draw_modes(mode_set: ModeSet, *, modes: Sequence[Mode] | None = None) -> Fig
         *(end for mode in modes if mode.displaced for end in (mode.displaced.there, mode.displaced.back)),
     ]
     space = fit_space(np.vstack(shown).T)
-    figure = empty_figure(_PANEL * columns, _HEAD + _panel_height(space) * rows)
+    # A machine that is long in one direction only needs less height.
+    _, middle, longest = np.sort(space.high - space.low)
+    figure = empty_figure(_PANEL * columns, _HEAD + float(_PANEL * (0.6 + 0.4 * middle / longest)) * rows)
     for k, mode in enumerate(modes):
         ax = figure.add_subplot(rows, columns, k + 1, projection="3d")
         _draw_mode(ax, mode_set, mode, space)
-    legend_above(figure, _legend(), "Mode shapes, amplitudes exaggerated")
+    named = (("mean pose", _MEAN, 3.0), ("one phase", _THERE, 1.4), ("the opposite phase", _BACK, 1.4))
+    lines = [Line2D([], [], color=colour, linewidth=width, label=label) for label, colour, width in named]
+    legend_above(figure, lines, "Mode shapes, amplitudes exaggerated")
     return figure
 
 
 plot_modes = into_file(draw_modes)
 
 
-def _panel_height(space: Space) -> float:
-    """The height of a panel [inch]: a machine that is long in one direction only needs less."""
-    edges = np.sort(space.high - space.low)
-    return float(_PANEL * (0.6 + 0.4 * edges[1] / edges[2]))
-
-
 def _draw_mode(ax: Axes3D, mode_set: ModeSet, mode: Mode, space: Space) -> None:
     assert mode.displaced is not None
     assert mode_set.mean is not None
+    assert mode_set.skeleton is not None
     poses = (("mean", mode_set.mean, _MEAN, 3.0), ("there", mode.displaced.there, _THERE, 1.4))
     for name, points, colour, width in (*poses, ("back", mode.displaced.back, _BACK, 1.4)):
-        _draw_pose(ax, mode_set, space.factor * points, colour, width, name)
+        # One line of all edges, lifted between them.
+        gaps = np.full((len(mode_set.skeleton.edges), 1, 3), np.nan)
+        lines = np.concatenate([space.factor * points[mode_set.skeleton.edges], gaps], axis=1).reshape(-1, 3)
+        ax.plot(*lines.T, color=colour, linewidth=width, marker="o", markersize=width + 1, gid=name)
     space.apply(ax)
     ax.set_box_aspect(space.high - space.low, zoom=_ZOOM)
     for axis, name in zip((ax.xaxis, ax.yaxis, ax.zaxis), "xyz", strict=True):
@@ -98,29 +101,14 @@ def _draw_mode(ax: Axes3D, mode_set: ModeSet, mode: Mode, space: Space) -> None:
     ax.set_title(describe_mode(mode) + (", rotating in place" if unseen else ""), fontsize="small", y=1.02)
 
 
-def _draw_pose(ax: Axes3D, mode_set: ModeSet, points: Array, colour: str, width: float, name: str) -> None:
-    assert mode_set.skeleton is not None
-    # One line of all edges, lifted between them.
-    gaps = np.full((len(mode_set.skeleton.edges), 1, 3), np.nan)
-    lines = np.concatenate([points[mode_set.skeleton.edges], gaps], axis=1).reshape(-1, 3)
-    ax.plot(*lines.T, color=colour, linewidth=width, marker="o", markersize=width + 1, gid=name)
-
-
 def describe_mode(mode: Mode) -> str:
     """Frequency, damping ratio and the parts whose states take most part, as a panel's title."""
     parts = dict.fromkeys(name.partition(".")[0] for name in mode.dominant(2))
     return f"{mode.frequency:.4g} Hz, damping ratio {show_number(100 * mode.damping, 3)} %\n{', '.join(parts)}"
 
 
-def _legend() -> list[Line2D]:
-    from matplotlib.lines import Line2D
-
-    entries = (("mean pose", _MEAN, 3.0), ("one phase", _THERE, 1.4), ("the opposite phase", _BACK, 1.4))
-    return [Line2D([], [], color=colour, linewidth=width, label=label) for label, colour, width in entries]
-
-
 def model_labels(count: int, labels: Sequence[str] | None) -> tuple[str, ...]:
-    """What each model is called: as given, or by its number."""
+    """Names of models: as given, or by their numbers."""
     if not 1 <= count <= len(COLOURS):
         raise ValueError(f"from 1 to {len(COLOURS)} models can be drawn in one figure, not {count}")
     if labels is None:
@@ -170,7 +158,12 @@ def _draw_roots(models: Models, labels: Sequence[str] | None, within: float | No
     figure = empty_figure(_WIDTH, _HEIGHT)
     ax = figure.add_subplot()
     for k, (model, label) in enumerate(zip(shown, labels, strict=True)):
-        kinds = [("poles", _poles(model), _POLE)]
+        if isinstance(model, LinearModel):
+            poles = model.poles()
+        else:
+            upper = np.array([mode.pole for mode in model])
+            poles = np.concatenate([upper, upper[upper.imag > 0].conj()])
+        kinds = [("poles", poles, _POLE)]
         kinds += [("zeros", find_zeros(model), _ZERO)] if zeros and isinstance(model, LinearModel) else []
         for kind, roots, look in kinds:
             near = roots if within is None else roots[np.abs(roots) <= within]
@@ -185,14 +178,6 @@ def _draw_roots(models: Models, labels: Sequence[str] | None, within: float | No
     if entries:
         legend_above(figure, entries)
     return figure
-
-
-def _poles(what: LinearModel | ModeSet) -> Array:
-    """All poles [rad/s], conjugates included."""
-    if isinstance(what, LinearModel):
-        return what.poles()
-    upper = np.array([mode.pole for mode in what])
-    return np.concatenate([upper, upper[upper.imag > 0].conj()])
 
 
 def draw_pole_path(
@@ -296,7 +281,6 @@ def _finish(figure: Figure, axes: Sequence[Axes], response: FrequencyResponse) -
     finish_axes(axes[1], "phase [deg]")
     label_bottom(axes, "frequency [Hz]")
     figure.set_figheight(6.0)
-    figure.align_ylabels(axes)
 
 
 def _title(response: FrequencyResponse) -> str:
@@ -417,7 +401,6 @@ def draw_loops(table: LoopTable) -> Figure:
         finish_axes(ax, label)
     _show_crossings(axes, rows)
     label_bottom(axes, "frequency [Hz]")
-    figure.align_ylabels(axes)
     figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * len(rows))
     legend_above(figure, run_lines(names), "Control loops with gain and phase margin (dots)")
     return figure
@@ -510,7 +493,7 @@ MOST_POINTS = 400
 
 @shows
 def show_linear(model: LinearModel) -> Display:
-    """What goes in and out, and where the poles are."""
+    """States, inputs and outputs of a linear model, and its poles."""
     groups: dict[str, Sequence[Any]] = {
         "states": model.states,
         "inputs": model.inputs,

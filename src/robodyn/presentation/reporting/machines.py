@@ -40,7 +40,10 @@ def draw_workspace(workspace: WorkspaceMap) -> Figure:
     """
     from matplotlib.colors import BoundaryNorm
 
-    first, second = _plane(workspace)
+    wide = [k for k, column in enumerate(workspace.values) if len(column) > 1]
+    if len(wide) != 2 or any(len(column) == 0 for column in workspace.values):
+        raise ValueError(f"only a plane can be drawn, this grid has {len(wide)} axes: give one value for each other")
+    first, second = wide
     figure = empty_figure(_WIDTH, _HEIGHT)
     ax = figure.add_subplot()
     values = np.ma.masked_invalid(workspace.condition.squeeze())
@@ -48,13 +51,8 @@ def draw_workspace(workspace: WorkspaceMap) -> Figure:
     filled = ax.pcolormesh(workspace.values[first], workspace.values[second], values.T, rasterized=True, **look)
     filled.set_gid("condition")
     figure.colorbar(filled, ax=ax, label="condition number of the Jacobian", extend="max", format="%g")
-    ax.contour(
-        workspace.values[first],
-        workspace.values[second],
-        workspace.reachable.squeeze().T.astype(float),
-        [0.5],
-        colors="black",
-    )
+    edge = workspace.reachable.squeeze().T.astype(float)
+    ax.contour(workspace.values[first], workspace.values[second], edge, [0.5], colors="black")
     ax.set_xlabel(f"{workspace.point} {workspace.axes[first]} [m]")
     finish_axes(ax, f"{workspace.point} {workspace.axes[second]} [m]")
     ax.set_aspect("equal")
@@ -64,12 +62,6 @@ def draw_workspace(workspace: WorkspaceMap) -> Figure:
 plot_workspace = into_file(draw_workspace)
 
 
-def _plane(workspace: WorkspaceMap) -> tuple[int, int]:
-    """The two axes that have more than one value."""
-    wide = [k for k, column in enumerate(workspace.values) if len(column) > 1]
-    if len(wide) != 2 or any(len(workspace.values[k]) != 1 for k in range(len(workspace.values)) if k not in wide):
-        raise ValueError(f"only a plane can be drawn, this grid has {len(wide)} axes: give one value for each other")
-    return wide[0], wide[1]
 
 
 # Parallel joint: which torques and errors has it over its angles?
@@ -225,12 +217,12 @@ def show_balance(sheet: BalanceSheet) -> Display:
 @shows
 def show_move(move: Move) -> Display:
     """Largest speed, acceleration and effort of each joint; of a fast one its rival and what it uses of the limits."""
-    mechanism = move.scenario.machine.mechanism if move.scenario else None
-    slides = {joint.name for joint in mechanism.joints if joint.kind == "prismatic"} if mechanism else set()
+    joints = move.scenario.machine.any_mechanism.joints if move.scenario else ()
+    slides = {joint.name for joint in joints if joint.kind == "prismatic"}
     rows = []
     for name, peak in move.peaks.items():
         units = ("m/s", "m/s^2", "N") if name in slides else ("rad/s", "rad/s^2", "N m")
-        sizes = zip(astuple(peak), units if mechanism else ("", "", ""), strict=True)
+        sizes = zip(astuple(peak), units if joints else ("", "", ""), strict=True)
         rows.append((name, *(show_quantity(value, unit) for value, unit in sizes)))
     heads = ("joint", "speed", "acceleration", "effort")
     parts: list[Part] = [f"ends at {move.duration:.4g} s; largest values:", Table(heads, rows)]

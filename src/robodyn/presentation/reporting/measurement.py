@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from robodyn.analysis.calibration import Calibration, PosePlan
     from robodyn.analysis.fitting.law_comparison import LawComparison
-    from robodyn.analysis.fitting.result import Fit, FittedRecording, FittedSignal
+    from robodyn.analysis.fitting.result import Fit
     from robodyn.analysis.identification.excitation import Excitation
     from robodyn.analysis.identification.identify import IntervalEstimate, Suggestion
     from robodyn.analysis.identification.mapping_proposal import MappingProposal
@@ -46,15 +46,17 @@ def draw_fit(fit: Fit) -> Figure:
         time = recording.measured.time + begin
         for k, signal in enumerate(fit.signals):
             if signal.name in recording.measured:
-                _draw_signal(axes[2 * k : 2 * k + 2], time, recording, signal)
+                pair = axes[2 * k : 2 * k + 2]
+                measured, simulated = recording.measured[signal.name].values, recording.run[signal.name].values
+                _draw_beside(pair, time, measured, time, simulated)
+                column = recording.measured.names.index(signal.name)
+                _draw_residuals(pair[1], time, recording.residuals[:, column], signal.noise)
         begin = float(time[-1])
         for ax in axes if recording is not fit.recordings[-1] else ():
             ax.axvline(begin, color="0.3", linewidth=0.8, linestyle=":")
     for k, signal in enumerate(fit.signals):
-        finish_axes(axes[2 * k], signal.name, signal.unit)
-        finish_axes(axes[2 * k + 1], "residual", signal.unit)
+        _finish_pair(axes[2 * k : 2 * k + 2], signal.name, signal.unit)
     label_bottom(axes, "time", "s")
-    figure.align_ylabels(axes)
     legend_above(figure, _entries())
     return figure
 
@@ -62,12 +64,17 @@ def draw_fit(fit: Fit) -> Figure:
 plot_fit = into_file(draw_fit)
 
 
-def _draw_signal(axes: Sequence[Axes], time: Array, recording: FittedRecording, signal: FittedSignal) -> None:
-    above, below = axes
-    above.plot(time, recording.measured[signal.name].values, gid="measured", **_dots())
-    above.plot(time, recording.run[signal.name].values, color=COLOURS[1], linewidth=LINE_WIDTH, gid="simulated")
-    column = recording.measured.names.index(signal.name)
-    _draw_residuals(below, time, recording.residuals[:, column], signal.noise)
+def _draw_beside(
+    axes: Sequence[Axes], time: Array, measured: Array, times: Array, computed: Array, gid: str = "simulated"
+) -> None:
+    """Samples as dots, what was computed as a line over them, in the upper one of two panels."""
+    axes[0].plot(time, measured, gid="measured", **_dots())
+    axes[0].plot(times, computed, color=COLOURS[1], linewidth=LINE_WIDTH, gid=gid)
+
+
+def _finish_pair(axes: Sequence[Axes], name: str, unit: str) -> None:
+    finish_axes(axes[0], name, unit)
+    finish_axes(axes[1], "residual", unit)
 
 
 def draw_identification(identification: Identification) -> Figure:
@@ -79,19 +86,14 @@ def draw_identification(identification: Identification) -> Figure:
     for k, joint in enumerate(joints):
         column = identification.joints.index(joint)
         measured, predicted = identification.measured[:, column], identification.predicted[:, column]
-        above, below = axes[2 * k : 2 * k + 2]
-        above.plot(rows, measured, gid="measured", **_dots())
-        seen = np.where(np.isfinite(measured), predicted, np.nan)
-        above.plot(rows, seen, color=COLOURS[1], linewidth=LINE_WIDTH, gid="predicted")
-        finish_axes(above, joint, units[joint])
-        _draw_residuals(below, rows, measured - predicted, identification.noise[joint])
-        finish_axes(below, "residual", units[joint])
-        for ax in (above, below):
-            ax.fill_between(
-                rows, 0, 1, where=identification.fitted == 0, transform=ax.get_xaxis_transform(), color="0.95"
-            )
+        pair = axes[2 * k : 2 * k + 2]
+        _draw_beside(pair, rows, measured, rows, np.where(np.isfinite(measured), predicted, np.nan), "predicted")
+        _draw_residuals(pair[1], rows, measured - predicted, identification.noise[joint])
+        _finish_pair(pair, joint, units[joint])
+        for ax in pair:
+            held_out: dict[str, Any] = {"where": identification.fitted == 0, "transform": ax.get_xaxis_transform()}
+            ax.fill_between(rows, 0, 1, color="0.95", **held_out)
     label_bottom(axes, "time of the rows", "s")
-    figure.align_ylabels(axes)
     legend_above(figure, _entries("predicted"))
     return figure
 
@@ -262,7 +264,6 @@ def draw_validation(validation: Validation) -> Figure:
         ax.set_yscale("log" if np.all(line > 0) and np.any(rms > 0) else "linear")
         finish_axes(ax, f"error of {name}", rows[0].unit)
     label_bottom(axes, "time ahead", "s")
-    figure.align_ylabels(axes)
     legend_above(figure, axes[0].get_legend_handles_labels()[0])
     return figure
 
@@ -276,16 +277,13 @@ def draw_free_run(validation: Validation) -> Figure:
     time = validation.measured.time
     reached = time <= validation.run.time[-1]
     for k, name in enumerate(names):
-        above, below = axes[2 * k : 2 * k + 2]
+        pair = axes[2 * k : 2 * k + 2]
         measured, run = validation.measured[name].values, validation.run[name]
-        above.plot(time, measured, gid="measured", **_dots())
-        above.plot(run.time, run.values, color=COLOURS[1], linewidth=LINE_WIDTH, gid="simulated")
+        _draw_beside(pair, time, measured, run.time, run.values)
         apart = measured[reached] - run(time[reached])
-        _draw_residuals(below, time[reached], apart, validation.signals[k].rms)
-        finish_axes(above, name, run.unit)
-        finish_axes(below, "residual", run.unit)
+        _draw_residuals(pair[1], time[reached], apart, validation.signals[k].rms)
+        _finish_pair(pair, name, run.unit)
     label_bottom(axes, "time", "s")
-    figure.align_ylabels(axes)
     legend_above(figure, _entries())
     return figure
 

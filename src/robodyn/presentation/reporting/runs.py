@@ -69,7 +69,7 @@ def shown_span(runs: Sequence[Run], window: Window | None) -> Span:
 
 
 def run_labels(runs: Sequence[Run], labels: Sequence[str] | None = None) -> tuple[str, ...]:
-    """What each run is called: as given, or by scenario and whatever distinguishes runs of one scenario."""
+    """Names of runs: as given, or by scenario and whatever distinguishes runs of one scenario."""
     if labels is not None:
         if len(labels) != len(runs):
             raise ValueError(f"{len(labels)} labels for {len(runs)} runs")
@@ -160,7 +160,7 @@ def quantity(name: str) -> str:
 
 
 def owner(name: str) -> str:
-    """What comes before the quantity in a signal's name, or the whole name if nothing does."""
+    """The part of a signal's name before the quantity, or the whole name if there is none."""
     return name.rpartition(".")[0] or name
 
 
@@ -184,7 +184,7 @@ def arrange(runs: Sequence[Run], names: Sequence[str] | None, *, apart: bool = F
         raise ValueError("there is no signal to plot")
     if apart:
         return tuple(Panel(units[name], (name,)) for name in chosen)
-    groups = ([n for n in chosen if units[n] == unit] for unit in _units_of(chosen, units))
+    groups = ([n for n in chosen if units[n] == unit] for unit in dict.fromkeys(units[name] for name in chosen))
     return tuple(Panel(units[part[0]], tuple(part)) for group in groups for part in _split(group))
 
 
@@ -243,11 +243,6 @@ def match_names(runs: Sequence[Run], patterns: Sequence[str], units: dict[str, s
     return list(chosen)
 
 
-def _units_of(names: Sequence[str], units: dict[str, str]) -> list[str]:
-    """The different units of the names, in their order."""
-    return list(dict.fromkeys(units[name] for name in names))
-
-
 # Polylines: which points, joined by straight lines, stand for a signal in a picture?
 
 
@@ -266,15 +261,13 @@ def trace(signal: Signal, span: Span | None = None) -> tuple[Array, Array]:
     """
     if signal.time.size < 2:
         return signal.time, signal.values
-    rows = slice(None) if span is None else _rows(signal, span)
+    rows = slice(None)
+    if span is not None:
+        # The rows inside the span and one more on each side.
+        first = max(int(np.searchsorted(signal.time, span[0], side="left")) - 1, 0)
+        rows = slice(first, int(np.searchsorted(signal.time, span[1], side="right")) + 1)
     time, values = _refine(signal, rows)
     return (time, values) if span is None else _clip(time, values, span)
-
-
-def _rows(signal: Signal, span: Span) -> slice:
-    """The rows inside the span and one more on each side."""
-    first = max(int(np.searchsorted(signal.time, span[0], side="left")) - 1, 0)
-    return slice(first, int(np.searchsorted(signal.time, span[1], side="right")) + 1)
 
 
 def _refine(signal: Signal, rows: slice) -> tuple[Array, Array]:
@@ -488,7 +481,11 @@ def draw_signals(
     span = shown_span(runs, window)
     figure, axes = panel_figure(len(panels))
     for panel, ax in zip(panels, axes, strict=True):
-        _draw_over_time(ax, panel, panels, runs, span, units)
+        for run, name, look in line_styles(panel, panels, runs):
+            draw_line(ax, *trace(run[name], span), look)
+        finish_axes(ax, panel.subject, panel.unit, units)
+        if len(panel.names) > 1:
+            legend_beside(ax)
     finish_time_axes(figure, axes, runs, labels, span)
     return figure
 
@@ -510,16 +507,6 @@ def draw_signal(signal: Signal) -> Figure:
     return figure
 
 
-def _draw_over_time(
-    ax: Axes, panel: Panel, panels: Sequence[Panel], runs: Sequence[Run], span: Span, units: Sequence[str]
-) -> None:
-    for run, name, look in line_styles(panel, panels, runs):
-        draw_line(ax, *trace(run[name], span), look)
-    finish_axes(ax, panel.subject, panel.unit, units)
-    if len(panel.names) > 1:
-        legend_beside(ax)
-
-
 def draw_line(ax: Axes, time: Array, values: Array, look: dict[str, Any]) -> None:
     """A line, or a dot where there is only one sample."""
     ax.plot(time, values, marker="o" if time.size == 1 else None, **look)
@@ -535,7 +522,6 @@ def finish_time_axes(
 ) -> None:
     """Time axis, names of the runs and events of a figure over time."""
     label_bottom(axes, "time", "s")
-    figure.align_ylabels(axes)
     mark_events(axes, runs, span)
     if len(runs) == 1:
         figure.suptitle(labels[0] if title is None else f"{labels[0]}: {title}", fontsize="medium")
@@ -576,28 +562,23 @@ def draw_difference(
     span = shown_span([reference], window)
     figure, axes = panel_figure(len(panels))
     for panel, ax in zip(panels, axes, strict=True):
-        _draw_differences(ax, panel, runs, reference, span, scale)
+        name, positive = panel.names[0], False
+        for number, run in enumerate(runs):
+            time, apart = difference(run, reference, name, span)
+            values = np.abs(apart) if scale == "log" else apart
+            positive = positive or bool(np.any(values > 0))
+            draw_line(ax, time, values, run_style(number) | {"gid": name})
+        # Where all runs are equal to the reference, no power of ten can be shown.
+        if scale == "log" and positive:
+            ax.set_yscale("log", nonpositive="mask")
+        change = f"\N{GREEK CAPITAL LETTER DELTA} {panel.subject}"
+        finish_axes(ax, f"|{change}|" if scale == "log" else change, panel.unit)
     *names_of_runs, name_of_reference = all_labels
     finish_time_axes(figure, axes, runs, names_of_runs, span, f"difference from {name_of_reference}")
     return figure
 
 
 plot_difference = into_file(draw_difference)
-
-
-def _draw_differences(ax: Axes, panel: Panel, runs: Sequence[Run], reference: Run, span: Span, scale: Scale) -> None:
-    name = panel.names[0]
-    positive = False
-    for number, run in enumerate(runs):
-        time, apart = difference(run, reference, name, span)
-        values = np.abs(apart) if scale == "log" else apart
-        positive = positive or bool(np.any(values > 0))
-        draw_line(ax, time, values, run_style(number) | {"gid": name})
-    # Where all runs are equal to the reference, no power of ten can be shown.
-    if scale == "log" and positive:
-        ax.set_yscale("log", nonpositive="mask")
-    change = f"\N{GREEK CAPITAL LETTER DELTA} {panel.subject}"
-    finish_axes(ax, f"|{change}|" if scale == "log" else change, panel.unit)
 
 
 def difference(run: Run, reference: Run, name: str, span: Span) -> tuple[Array, Array]:
@@ -647,10 +628,20 @@ def draw_phase(
     if len(panels) == 1:
         # Here shapes matter: a single panel is twice as high as over time.
         figure.set_figheight(5.4)
+    markers = event_markers(runs, span)
     for panel, ax in zip(panels, axes, strict=True):
-        _draw_phases(ax, across, panel, panels, runs, span)
+        for run, name, look in line_styles(panel, panels, runs):
+            signals = run[horizontal], run[name]
+            ax.plot(*(trace(signal, span)[1] for signal in signals), **look)
+            mark_course(ax, run, signals, span, look["color"], markers)
+        finish_axes(ax, panel.subject, panel.unit)
+        if len(panel.names) > 1:
+            legend_beside(ax)
+    # Coordinates of one point in the only panel have one scale; panels that share their horizontal axis cannot.
+    owners = {owner(name) for name in (horizontal, *panels[0].names)}
+    if len(panels) == 1 and across.unit == panels[0].unit and len(owners) == 1:
+        axes[0].set_aspect("equal", adjustable="datalim")
     label_bottom(axes, across.subject, across.unit)
-    figure.align_ylabels(axes)
     marks = mark_entries(runs, span)
     if len(runs) == 1:
         legend_above(figure, marks, labels[0])
@@ -660,22 +651,3 @@ def draw_phase(
 
 
 plot_phase = into_file(draw_phase)
-
-
-def _draw_phases(
-    ax: Axes, across: Panel, panel: Panel, panels: Sequence[Panel], runs: Sequence[Run], span: Span
-) -> None:
-    horizontal = across.names[0]
-    markers = event_markers(runs, span)
-    for run, name, look in line_styles(panel, panels, runs):
-        signals = run[horizontal], run[name]
-        ax.plot(*(trace(signal, span)[1] for signal in signals), **look)
-        mark_course(ax, run, signals, span, look["color"], markers)
-    finish_axes(ax, panel.subject, panel.unit)
-    if len(panel.names) > 1:
-        legend_beside(ax)
-    # Panels that share their horizontal axis cannot have a scale of their own.
-    owners = {owner(name) for name in (*across.names, *panel.names)}
-    if len(panels) == 1 and across.unit == panel.unit and len(owners) == 1:
-        # All are coordinates of one point.
-        ax.set_aspect("equal", adjustable="datalim")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import date
 from html import escape
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from robodyn.base import frozen, replacing, show_quantity, write_file
 
-from .displays import PAGE_STYLE, Table, policy_of
+from .displays import PAGE_STYLE, Table, policy_of, table_html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @frozen
 class TestSheet:
-    """What stands on a sheet.
+    """The contents of a sheet.
 
     Attributes:
         facts: what was tested and how, a label and a value each; those that are empty are left to be filled in.
@@ -93,22 +93,15 @@ def to_sheet_html(sheet: TestSheet) -> str:
     facts = "".join(f"<dt>{escape(label)}</dt><dd>{escape(value) or _BLANK}</dd>" for label, value in sheet.lines)
     body = []
     for table in sheet.results:
-        heads, cells = table.cells()
-        looks = [' class="n"' if table.is_numeric(column) else "" for column in range(len(heads))]
-        head = "".join(f"<th{look}>{escape(text)}</th>" for text, look in zip(heads, looks, strict=True))
-        rows = []
-        for row in cells:
-            shown = (f"<td{look}>{escape(cell)}</td>" for cell, look in zip(row, looks, strict=True))
-            rows.append(f"<tr>{''.join(shown)}</tr>")
-        table_html = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-        body.append(f"<h2>{escape(table.title)}</h2>{table_html}")
+        body.append(f"<h2>{escape(table.title)}</h2>{table_html(replace(table, most=len(table.rows)))}")
     image = base64.b64encode(_draw_png(sheet)).decode("ascii")
     body.append(f'<h2>Diagrams</h2><img alt="diagrams of the test" src="data:image/png;base64,{image}">')
     remarks = "".join(f"<li>{escape(remark)}</li>" for remark in sheet.remarks)
     signatures = "".join(f"<div>{label}, date</div>" for label in SIGNATURES)
     title = escape(sheet.title)
     return f"""<!doctype html>
-<html lang="en"><meta charset="utf-8">{policy_of(SHEET_STYLE, "")}
+<html lang="en"><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy_of(SHEET_STYLE, "")}">
 <title>{title}: {escape(sheet.standard)}</title><style>{SHEET_STYLE}</style>
 <h1>{title}</h1><p class="standard">{escape(sheet.standard)}</p><dl>{facts}</dl>
 {"".join(body)}<h2>Remarks</h2><ul>{remarks}</ul><div class="signatures">{signatures}</div></html>

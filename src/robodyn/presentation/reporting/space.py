@@ -96,7 +96,11 @@ def fit_space(points: Array) -> Space:
     half = np.maximum(edges, _THINNEST * largest) / 2 + _MARGIN * largest
     middle = (low + high) / 2
     low, high = (middle - half) / shown.size, (middle + half) / shown.size
-    return Space(low, high, shown.name, 1 / shown.size, _view(edges / largest))
+    # Looked at so that what is longer of x and y goes across the picture.
+    thin = int(np.argmin(edges))
+    elevation, direction = _PLANE_VIEWS[thin] if edges[thin] < _THINNEST / 2 * largest else _VIEW
+    across = -90 - direction if edges[1] > _LONG * edges[0] and thin != 0 else direction
+    return Space(low, high, shown.name, 1 / shown.size, (elevation, across))
 
 
 def fill_figure(figure: Figure, ax: Axes3D) -> None:
@@ -127,7 +131,7 @@ def _fit(ax: Axes3D, drawn: Bbox, low: Array, high: Array) -> None:
 
 
 def _drawn_part(ax: Axes3D) -> Bbox:
-    """What the box of space and its labels take of the axes' square [pixel]."""
+    """The part of the axes' square that the box of space and its labels take [pixel]."""
     from matplotlib.transforms import Bbox
     from mpl_toolkits.mplot3d.proj3d import proj_transform
 
@@ -138,13 +142,6 @@ def _drawn_part(ax: Axes3D) -> Bbox:
     box = Bbox.null()
     box.update_from_data_xy(ax.transData.transform(np.column_stack([x, y])), ignore=True)
     return Bbox.union([box, *(label for label in labels if label is not None)])
-
-
-def _view(edges: Array) -> tuple[float, float]:
-    """From where to look at a path with these edges: what is longer of x and y goes across the picture."""
-    thin = int(np.argmin(edges))
-    elevation, direction = _PLANE_VIEWS[thin] if edges[thin] < _THINNEST / 2 else _VIEW
-    return elevation, -90 - direction if edges[1] > _LONG * edges[0] and thin != 0 else direction
 
 
 # Obstacles in 3-D plots: what do they look like?
@@ -248,7 +245,11 @@ def draw_path(
         look = run_style(number) | ({"linewidth": LINE_WIDTH} if len(runs) == 1 else {})
         if one is not None:
             ax.plot(*(space.factor * one.path), color="0.6", linewidth=0.8, gid="nominal")
-        _draw_way(ax, point, space.factor * way, float(space.low[2]), look)
+        # The way and its shadow on the floor.
+        x, y, z = space.factor * way
+        shadow = np.full(x.size, float(space.low[2]))
+        ax.plot(x, y, shadow, color=look["color"], linewidth=0.8, alpha=0.3, gid="shadow")
+        ax.plot(x, y, z, gid=point, **look)
         times = trace(run[point + _COORDINATES[0]], span)[0] if one is None else one.time
         signals = [Signal(point + end, "m", times, row) for end, row in zip(_COORDINATES, way, strict=True)]
         mark_course(ax, run, signals, span, look["color"], markers, space.factor)
@@ -305,7 +306,7 @@ class _Deviation:
 
 
 def _read_deviation(run: Run, point: str, span: Span) -> _Deviation | None:
-    """What a run measures of the deviation of this point from its path; None where it does not."""
+    """The measured deviation of a point from its path; None where a run does not measure it."""
     followed = find_followed_path(run)
     measured = [f"{DEVIATION}.{part}" for part in ("horizontal", "vertical", "distance")]
     if followed is None or followed.point != point or not {*measured} <= set(run.names):
@@ -341,13 +342,6 @@ def _describe_deviation(one: _Deviation | None, factor: float) -> str:
         f"deviates by at most {show_quantity(float(one.distance[k]), 'm', 3)} at {show_quantity(one.time[k], 's', 3)}"
     )
     return largest if factor == 1 else f"{largest}; deviation drawn at {factor:g} times its size"
-
-
-def _draw_way(ax: Axes3D, point: str, way: Array, floor: float, look: dict[str, Any]) -> None:
-    """The way and its shadow; both [unit of the axes]."""
-    shadow = np.full(way.shape[1], floor)
-    ax.plot(way[0], way[1], shadow, color=look["color"], linewidth=0.8, alpha=0.3, gid="shadow")
-    ax.plot(*way, gid=point, **look)
 
 
 def _name(

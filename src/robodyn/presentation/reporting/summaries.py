@@ -34,7 +34,7 @@ def show_run(run: Run) -> Display:
 def summarise(
     run: Run, results: Sequence[KeyResult] = (), *, signals: bool | None = None, statistics: bool = False
 ) -> Display:
-    """What there is to say of a run.
+    """Summarise a run.
 
     Args:
         results: its answers, which come first.
@@ -136,18 +136,15 @@ def signal_table(run: Run, most: int) -> Table:
 
 
 def statistics_table(run: Run) -> Table:
-    """What a run cost, and which model it was."""
+    """The cost of a run, and its model."""
     counts = run.statistics
     rows: list[tuple[str, Any]] = [(name, getattr(counts, name)) for name in _COUNTS if getattr(counts, name)]
     if counts.wall_time > 0:
-        rows.append(("computing", f"{show_quantity(counts.wall_time, 's', 3)}, {_count_times(counts.times_real_time)}"))
+        speed = f"{counts.times_real_time:.3g} times real time"
+        rows.append(("computing", f"{show_quantity(counts.wall_time, 's', 3)}, {speed}"))
     rows += [(name.replace("_", " "), value) for name, value in counts.extra.items()]
     rows += [("rows", run.time.size), ("signals", len(run)), ("model", run.provenance.digest[:12])]
     return Table(("statistics", ""), [(name, show_value(value)) for name, value in rows])
-
-
-def _count_times(speed: float) -> str:
-    return f"{speed:.3g} times real time"
 
 
 def show_value(value: object) -> str:

@@ -82,37 +82,29 @@ _PALE, _DARK = 0.22, 0.45
 
 def draw_bands(curves: Curves) -> Figure:
     """A panel a signal: a band from the 5th to the 95th percentile of the runs, that of their middle half, a median."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     figure, axes = panel_figure(len(curves.values))
     for ax, signal in zip(axes, curves.values, strict=True):
-        _draw_band(ax, curves, signal)
+        for ends, alpha in ((_WIDE, _PALE), (_NARROW, _DARK)):
+            name = f"{signal} {ends[0]:g} to {ends[1]:g} %"
+            look: dict[str, Any] = {"color": COLOURS[0], "alpha": alpha, "linewidth": 0, "gid": name}
+            ax.fill_between(curves.places, *curves.band(signal, ends), **look)
+        middle = curves.band(signal, [_MIDDLE])[0]
+        ax.plot(curves.places, middle, color=COLOURS[1], linewidth=LINE_WIDTH, gid=f"{signal} median")
         finish_axes(ax, signal, curves.units[signal])
     label_bottom(axes, curves.along, curves.unit)
-    figure.align_ylabels(axes)
-    legend_above(figure, _entries())
+    entries: list[Any] = []
+    for ends, alpha in ((_WIDE, _PALE), (_NARROW, _DARK)):
+        label = f"{ends[0]:g} to {ends[1]:g} % of the runs"
+        entries.append(Patch(color=COLOURS[0], alpha=alpha, linewidth=0, label=label))
+    entries.append(Line2D([], [], color=COLOURS[1], linewidth=LINE_WIDTH, label="median"))
+    legend_above(figure, entries)
     return figure
 
 
 plot_bands = into_file(draw_bands)
-
-
-def _draw_band(ax: Axes, curves: Curves, signal: str) -> None:
-    places = curves.places
-    for ends, alpha in ((_WIDE, _PALE), (_NARROW, _DARK)):
-        lower, upper = curves.band(signal, ends)
-        name = f"{signal} {ends[0]:g} to {ends[1]:g} %"
-        ax.fill_between(places, lower, upper, color=COLOURS[0], alpha=alpha, linewidth=0, gid=name)
-    ax.plot(places, curves.band(signal, [_MIDDLE])[0], color=COLOURS[1], linewidth=LINE_WIDTH, gid=f"{signal} median")
-
-
-def _entries() -> list[Any]:
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    bands = [
-        Patch(color=COLOURS[0], alpha=alpha, linewidth=0, label=f"{ends[0]:g} to {ends[1]:g} % of the runs")
-        for ends, alpha in ((_WIDE, _PALE), (_NARROW, _DARK))
-    ]
-    return [*bands, Line2D([], [], color=COLOURS[1], linewidth=LINE_WIDTH, label="median")]
 
 
 # Curves of a grid: how does a whole signal change with what was varied? A line a run, coloured by the first axis.
@@ -339,20 +331,16 @@ def draw_histogram(table: SweepTable, measure: str) -> Figure:
     ax.hist(values, bins="fd" if spread else 1, color=COLOURS[0], edgecolor="white", linewidth=0.4)
     for value, style in zip(np.percentile(values, (5, 50, 95)), ("--", "-", "--"), strict=True):
         ax.axvline(float(value), color=COLOURS[1], linestyle=style, linewidth=LINE_WIDTH)
-    _report_outcomes(ax, table)
-    label_axis(ax.xaxis, measure, table.units[measure])
-    finish_axes(ax, "runs")
-    ax.set_axisbelow(True)
-    return figure
-
-
-def _report_outcomes(ax: Any, table: SweepTable) -> None:
-    """How many runs the bars leave out or should not be believed, as a legend."""
+    # Runs that the bars leave out, or that should not be believed.
     labels = count_outcomes(table)
     for label in labels:
         ax.plot([], [], linestyle="none", label=label)
     if labels:
         ax.legend(loc="best", frameon=False)
+    label_axis(ax.xaxis, measure, table.units[measure])
+    finish_axes(ax, "runs")
+    ax.set_axisbelow(True)
+    return figure
 
 
 def draw_influence(table: SweepTable, measure: str) -> Figure:

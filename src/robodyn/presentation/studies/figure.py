@@ -16,7 +16,7 @@ from robodyn.base import frozen
 
 
 class Kind(StrEnum):
-    """What a figure proves."""
+    """The kind of proof that a figure gives."""
 
     RESULT = "published result"
     INPUT = "input"
@@ -116,7 +116,7 @@ class PublishedValue:
 
     @property
     def published(self) -> float | None:
-        """What a publication printed: nothing, for a check of our own."""
+        """The printed value; None for a check of our own."""
         return None if self.kind is Kind.CHECK else self.expected
 
     @property
@@ -146,7 +146,7 @@ class PublishedValue:
 
     @property
     def expectation(self) -> str:
-        """What the value is held against, in words."""
+        """The value or bound that the figure is compared with, in words."""
         if self.relation and self.tolerance is not None:
             return f"{self.relation} {self.tolerance:.4g}"
         if self.expected is None:

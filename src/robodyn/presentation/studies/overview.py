@@ -32,7 +32,7 @@ def write_overview(folder: str | Path) -> Path:
 
 
 def _headlines(studies: Mapping[str, Any]) -> list[str]:
-    """What each publication says first, beside what comes out here, with the picture of it."""
+    """The headline of each publication beside the result here, with its picture."""
     lines: list[str] = []
     for name, study in studies.items():
         headline = study.get("headline")
@@ -70,7 +70,7 @@ def _count_kinds(figures: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _study(name: str, study: Mapping[str, Any]) -> list[str]:
-    """What comes out and what differs, in the study's own words, what it could not show, and what was fitted."""
+    """Agreements and differences in the study's own words, figures that it could not show, and fitted ones."""
     figures = study["figures"]
     open_ones = [f for f in figures if f["verdict"] in ("different", "not reproducible", "NOT REPRODUCED")]
     fitted = {f["fitted"]: [g["name"] for g in figures if g["fitted"] == f["fitted"]] for f in figures if f["fitted"]}

@@ -27,7 +27,10 @@ def write_page(study: Study, figures: Sequence[PublishedValue], folder: str | Pa
     about = fill_numbers(study.about, figures)
     shown = [replace(picture, caption=fill_numbers(picture.caption, figures)) for picture in study.pictures()]
     lines = [f"# {study.title}", "", f"Source: {study.source}.", "", about, ""]
-    lines += [*_counts(figures), *_results(figures), *_pictures(study, shown), *_pages(study), *_commands(study)]
+    lines += [*_counts(figures), *_results(figures), *_pictures(study, shown)]
+    if links := [f"- [{page.caption}]({study.name}/{page.name}.html)" for page in study.pages()]:
+        lines += ["## In motion", "", *links, ""]
+    lines += _commands(study)
     lines += _table(figures)
     write_file(path, "\n".join(lines) + "\n")
     contents = {"title": study.title, "source": study.source, "about": about, "figures": to_plain(list(figures))}
@@ -66,7 +69,7 @@ KINDS = {
 
 
 def describe_kinds() -> str:
-    """What each kind of figure proves."""
+    """The proof that each kind of figure gives, in words."""
     return " ".join(f"*{str(kind).capitalize()}*: {what}." for kind, what in KINDS.items())
 
 
@@ -87,7 +90,7 @@ def _counts(figures: Sequence[PublishedValue]) -> list[str]:
 
 
 def _results(figures: Sequence[PublishedValue]) -> list[str]:
-    """What the study printed as a result beside what comes out: what its reader looks for first."""
+    """Printed results of the study beside those that come out: a reader looks for these first."""
     rows = [figure for figure in figures if figure.kind is Kind.RESULT]
     if not rows:
         return []
@@ -115,12 +118,6 @@ def _pictures(study: Study, shown: Sequence[Picture]) -> list[str]:
     for picture in more:
         lines += [f"![{picture.caption}]({study.name}/{picture.name}.png)", "", f"*{picture.caption}*", ""]
     return lines
-
-
-def _pages(study: Study) -> list[str]:
-    """Links to what moves."""
-    links = [f"- [{page.caption}]({study.name}/{page.name}.html)" for page in study.pages()]
-    return ["## In motion", "", *links, ""] if links else []
 
 
 def _table(figures: Sequence[PublishedValue]) -> list[str]:

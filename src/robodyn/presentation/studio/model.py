@@ -87,7 +87,7 @@ class Model:
 
 @frozen
 class Found:
-    """What a run needs.
+    """The models and numbers that a run needs.
 
     Attributes:
         base: the scenario as a text describes it; model: with other constants in its code.

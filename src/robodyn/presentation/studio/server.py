@@ -32,8 +32,8 @@ from websockets.typing import Origin
 from robodyn.base import frozen
 from robodyn.computation.native import cache_folder
 from robodyn.computation.native.cache import open_private
-from robodyn.presentation.pages.page import SCRIPTS, read_style, read_template
-from robodyn.presentation.reporting.displays import fingerprint
+from robodyn.presentation.pages.page import SCRIPTS, read_style, read_template, wrap_scripts
+from robodyn.presentation.reporting.displays import policy_of
 
 from .session import JobTable, Library, Session
 from .source import write_private
@@ -60,14 +60,11 @@ OWN = (
 @functools.cache
 def studio_page() -> tuple[bytes, str]:
     """The page and its content security policy."""
-    scripts = [read_template(name) for name in (*SCRIPTS[:-1], "numbers.js")] + [_read(name) for name in OWN]
-    script = "(() => {\n'use strict';\n" + "\n".join(scripts) + "\n})();\n"
+    script = wrap_scripts([*map(read_template, (*SCRIPTS[:-1], "numbers.js")), *map(_read, OWN)])
     style = read_style() + _read("studio.css")
     page = _read("studio.html").replace("{{style}}", style).replace("{{script}}", script)
-    rules = ("default-src 'none'", "img-src data: blob:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'")
-    frames = "frame-ancestors 'none'"
-    policy = "; ".join((*rules, frames, f"script-src {fingerprint(script)}", f"style-src {fingerprint(style)}"))
-    return page.encode(), policy
+    rules = ("connect-src 'self'", "frame-ancestors 'none'")
+    return page.encode(), policy_of(style, script, *rules, images="data: blob:")
 
 
 def _read(name: str) -> str:
@@ -182,7 +179,8 @@ class StudioServer:
         if request.headers.get("Host") not in self.hosts or not authorised:
             return _refuse(HTTPStatus.FORBIDDEN)
         if url.path == "/":
-            return _send_page()
+            page, policy = studio_page()
+            return _respond(HTTPStatus.OK, page, "text/html; charset=utf-8", {"Content-Security-Policy": policy})
         return None if url.path == "/studio" else _refuse(HTTPStatus.NOT_FOUND)
 
     def _converse(self, connection: ServerConnection) -> None:
@@ -219,11 +217,6 @@ def _listen(port: int) -> socket.socket:
         listener.close()
         raise
     return listener
-
-
-def _send_page() -> Response:
-    page, policy = studio_page()
-    return _respond(HTTPStatus.OK, page, "text/html; charset=utf-8", {"Content-Security-Policy": policy})
 
 
 def _refuse(status: HTTPStatus) -> Response:

@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.key_result import key_results, path_limit
-from robodyn.base import Array, Flaw, ModelError, choose_first, frozen, refuse
+from robodyn.base import Flaw, ModelError, choose_first, frozen, refuse
 from robodyn.computation.results import OutcomeKind, Run, compare
 from robodyn.description.catalog import list_scenarios
 from robodyn.description.files.starters import write_starter
 from robodyn.description.model import Scenario, ScenarioSequence
 from robodyn.description.model.description import describe
 from robodyn.presentation.pages.contents import choose_kind, describe_briefly, describe_tile, make_finite, thin_rows
-from robodyn.presentation.pages.machine import read_geometry, read_machine, read_path
+from robodyn.presentation.pages.machine import drawn_positions, read_geometry, read_machine, read_path
 from robodyn.presentation.pages.meshes import MeshStore
 from robodyn.presentation.pages.page import make_page, make_still, plotted_infos
 
@@ -65,16 +65,9 @@ def encode_frame(header: Plain, run: Run, names: Sequence[str]) -> bytes:
     if knots:
         arrays.append(np.asarray(run.knots).astype("u1"))
     header = header | {"rows": int(run.time.size), "kept": int(time.size), "knots": knots, "columns": columns}
-    return _join(json.dumps(make_finite(header), allow_nan=False).encode(), arrays)
-
-
-def _join(header: bytes, arrays: Sequence[Array]) -> bytes:
-    parts = [struct.pack("<II", len(header), 0), _filled(header)]
-    return b"".join([*parts, *(_filled(array.tobytes()) for array in arrays)])
-
-
-def _filled(data: bytes) -> bytes:
-    return data + b"\0" * (-len(data) % 8)
+    text = json.dumps(make_finite(header), allow_nan=False).encode()
+    parts = [text, *(array.tobytes() for array in arrays)]
+    return struct.pack("<II", len(text), 0) + b"".join(part + b"\0" * (-len(part) % 8) for part in parts)
 
 
 # Jobs: what takes longer than a slider's motion runs in a process of its own, tells how far it is, can be stopped.
@@ -131,7 +124,7 @@ class Job:
             self.tell({"flaws": [{"path": "", "what": f"the process ended: {last[0]}", "remedy": ""}]})
 
     def _listen(self, complaints: list[str]) -> None:
-        """What a command says on standard error while it works is its progress."""
+        """Take what a command says on standard error while it works as its progress."""
         for line in self.process.stderr or ():
             # A line that is written over ends in a carriage return.
             text = line.strip().rpartition("\r")[2].removeprefix("robodyn: ")
@@ -145,7 +138,7 @@ class Job:
 
 @frozen
 class JobTable:
-    """What runs in a process of its own.
+    """The program and the commands that run in a process of their own.
 
     Attributes:
         program: arguments of the interpreter; the process reads a line of JSON and answers with lines of JSON.
@@ -248,7 +241,7 @@ class Session:
         return self.models.source
 
     def open(self, request: Plain) -> None:
-        """What there is to edit; of another scenario where one is named. Without any, what could be opened."""
+        """Send the text to edit, of another scenario where one is named; without any, those that could be opened."""
         if name := request.get("name"):
             name = str(name)
             if Path(name).suffix and not Path(name).is_file() and name not in list_scenarios():
@@ -270,7 +263,7 @@ class Session:
         self.say("commands", commands=list(self.library.jobs.commands))
 
     def start(self, _: Plain) -> None:
-        """What could be opened."""
+        """Send the scenarios that could be opened."""
         self.say("start", **starting_points())
 
     def new(self, request: Plain) -> None:
@@ -377,7 +370,7 @@ class Session:
         self.say("picture", name=name, run=still)
 
     def schema(self, _: Plain) -> None:
-        """What an editor completes by."""
+        """Send the schema by which an editor completes."""
         from robodyn.description.files import make_schema
 
         self.say("schema", schema=make_schema())
@@ -495,32 +488,17 @@ class Session:
         if model is not before or machine != geometry:
             header |= {"machine": machine, "machine_note": note}
         self.shown = base, model, machine
-        drawn = [*_positions(machine)]
+        drawn = [*drawn_positions(machine)] if machine else []
         if path:
             drawn += [path["way"], path["distance"], *(f"{path['point']}.position.{axis}" for axis in "xyz")]
-        self._send(encode_frame(header, run, (*drawn, *wish.signals, *self._first(header))))
-
-    def _first(self, header: Plain) -> list[str]:
-        """What a browser plots that has not chosen yet."""
-        return header["model"]["selected"] if "model" in header else []
+        # Those of a new model are what a browser plots that has not chosen yet.
+        first = header["model"]["selected"] if "model" in header else []
+        self._send(encode_frame(header, run, (*drawn, *wish.signals, *first)))
 
     def _forget(self) -> None:
         loose = [number for number in self.runs if number not in self.pinned]
         for number in loose[:-MOST_RUNS]:
             del self.runs[number]
-
-
-def _positions(machine: Plain | None) -> list[str]:
-    """Signals by which the machine is drawn."""
-    if machine is None:
-        return []
-    positions = []
-    for joint in machine["joints"]:
-        name = joint["name"]
-        positions += (
-            [f"{name}.orientation.{part}" for part in "wxyz"] if joint["kind"] == "ball" else [f"{name}.position"]
-        )
-    return positions + [mode for body in machine["bodies"] for mode in body.get("shape", {}).get("modes", ())]
 
 
 ACTS: dict[str, Callable[[Session, Plain], None]] = {

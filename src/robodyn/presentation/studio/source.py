@@ -72,7 +72,7 @@ class Source:
         return read_scenario(file)
 
     def text(self) -> tuple[str | None, str]:
-        """What an editor begins with, and why there is nothing to edit where that is so."""
+        """The text that an editor begins with, and the reason where there is none."""
         try:
             if self.is_text and self.file:
                 return self.file.read_text("utf-8"), ""

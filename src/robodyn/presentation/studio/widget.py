@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from importlib.resources import files
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 import traitlets
 
 from robodyn.analysis.checked_run import simulate
-from robodyn.base import FlawList, ModelError, nearest, show_quantity
+from robodyn.base import FlawList, ModelError, find_unmatched, fits, nearest, show_quantity
 from robodyn.computation.assembly import assemble
 from robodyn.computation.results import Run
 from robodyn.description.model import Scenario
@@ -77,7 +76,7 @@ class ScenarioWidget(anywidget.AnyWidget):
             self._show()
 
     def _show(self) -> None:
-        names = [name for name in self.first.names if any(fnmatchcase(name, pattern) for pattern in self.patterns)]
+        names = [name for name in self.first.names if fits(name, self.patterns)]
         # The run as it is now, and before it the one as described where they differ.
         shown = [("now", self.run)] + ([] if self.run is self.first else [("as described", self.first)])
         self.runs = [_describe(label, run, names[:MOST_CURVES]) for label, run in shown]
@@ -92,17 +91,14 @@ def explore(scenario: Scenario, numbers: Sequence[str], signals: Sequence[str] =
     """
     # Units that follow from the joints that blocks act on are known once it is assembled.
     flaws, known = FlawList(), assemble(scenario).numbers
-    for pattern in numbers:
-        if not any(fnmatchcase(name, pattern) for name in known):
-            flaws.add("numbers", f"'{pattern}' matches no number", nearest(pattern, known))
+    for pattern in find_unmatched(numbers, known):
+        flaws.add("numbers", f"'{pattern}' matches no number", nearest(pattern, known))
     flaws.raise_if_any(f"widget of '{scenario.name}'")
-    chosen = [number for name, number in known.items() if any(fnmatchcase(name, pattern) for pattern in numbers)]
-    return ScenarioWidget(scenario, [_slider(number.name, number.value, number.unit) for number in chosen], signals)
-
-
-def _slider(name: str, value: float, unit: str) -> dict[str, Any]:
-    low, high = sorted((LEAST * value, MOST * value)) if value else (-1.0, 1.0)
-    return {"name": name, "value": value, "unit": unit, "range": [low, high]}
+    sliders = []
+    for number in (number for name, number in known.items() if fits(name, numbers)):
+        ends = sorted((LEAST * number.value, MOST * number.value)) if number.value else [-1.0, 1.0]
+        sliders.append({"name": number.name, "value": number.value, "unit": number.unit, "range": ends})
+    return ScenarioWidget(scenario, sliders, signals)
 
 
 def _describe(label: str, run: Run, names: Sequence[str]) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def show_display(shown: Display) -> Plain:
 
 
 def find_answers(result: Any) -> Plain:
-    """What a result adds to the answers of the run that is shown: tiles, and bars of causes at some times."""
+    """Additions of a result to the answers of the run that is shown: tiles, and bars of causes at some times."""
     if isinstance(result, LoopTable) and result.rows:
         return {"tiles": [describe_tile(weakest_loop(result))]}
     if not isinstance(result, Budget):
