@@ -431,8 +431,7 @@ def _read_range(system: System, name: str, text: str | None) -> tuple[float, flo
         if not lower < upper:
             raise fail(f"--angle {name}={text}: must go from lower to upper")
         return lower, upper
-    mechanism: Any = system.scenario.machine.mechanism
-    joints = {joint.name: joint for joint in mechanism.joints}
+    joints = {joint.name: joint for joint in system.scenario.machine.any_mechanism.joints}
     if name not in joints:
         raise fail(f"--angle {name}: there is no such joint ({nearest(name, joints)})")
     limits = joints[name].limits

@@ -202,8 +202,7 @@ def _read_lock(text: str) -> tuple[str, float | None]:
 @shows
 def show_imported(imported: Imported) -> Display:
     """The robot's parts, how the file's entries add up, and the choices that were made."""
-    sheet, mechanism = imported.sheet, imported.robot.machine.mechanism
-    assert mechanism is not None
+    sheet, mechanism = imported.sheet, imported.robot.machine.any_mechanism
     counts, free = sheet.counts, sum(len(freedom.velocities) for freedom in mechanism.freedoms)
     lines = [
         f"{imported.file}: '{imported.robot.machine.name}' has {len(mechanism.bodies)} bodies, {len(mechanism.joints)} "

@@ -129,11 +129,11 @@ def find_turned(scenario: Scenario, point: str, way: str) -> ToolOrientation | N
     Args:
         way: output of the block that gives the joints' references.
     """
-    mechanism = scenario.machine.mechanism
-    bodies = {one.name: one.body for one in mechanism.points} if mechanism else {}
+    mechanism = scenario.machine.any_mechanism
+    bodies = {one.name: one.body for one in mechanism.points}
     block = next((one for one in scenario.machine.blocks if way == f"{one.name}.s"), None)
     law = block.law if block else None
-    if mechanism is None or point not in bodies or not isinstance(law, (PathReference, TimedReference)):
+    if point not in bodies or not isinstance(law, (PathReference, TimedReference)):
         return None
     assert block is not None
     joints = law.joints

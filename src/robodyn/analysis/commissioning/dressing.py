@@ -204,12 +204,10 @@ def _stand(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
 
 
 def _choose_joints(machine: Machine, wanted: Iterable[str] | None) -> tuple[list[Joint], dict[str, str]]:
-    flaws = FlawList()
-    mechanism = machine.mechanism
-    if mechanism is None:
+    flaws, mechanism = FlawList(), machine.any_mechanism
+    if machine.mechanism is None:
         flaws.add("machine", "has no mechanism", "give it bodies and joints")
         flaws.raise_if_any("dress")
-    assert mechanism is not None
     single = {joint.name: joint for joint in mechanism.joints if joint.kind in SINGLE}
     names = list(single) if wanted is None else []
     for pattern in wanted or ():

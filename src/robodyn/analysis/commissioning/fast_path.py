@@ -260,14 +260,14 @@ def move_fast(
         flaws.add("share", f"must be above 0 and at most 1, is {share:g}")
     if points < 10:
         flaws.add("points", f"must be at least 10, is {points}")
-    if machine.mechanism is None or not machine.mechanism.points:
+    mechanism = machine.any_mechanism
+    if not mechanism.points:
         flaws.add("machine", "has no point that could follow a path", "give it a mechanism with points")
     if along.stops:
         flaws.add("along", "stops on the way", "time the legs one by one, or blend the corners")
     flaws.raise_if_any("fast path")
-    assert machine.mechanism is not None
-    places = start_of(flaws, what, machine.mechanism, start or {})
-    point = tool or machine.mechanism.points[0].name
+    places = start_of(flaws, what, mechanism, start or {})
+    point = tool or mechanism.points[0].name
     plan = plan_from(flaws, what, point, along, places, **choice)
     # Ways that are closer at both ends, where speeds rise steeply with the way.
     s = plan.length * (1 - np.cos(np.linspace(0, np.pi, points + 1))) / 2
@@ -282,7 +282,7 @@ def move_fast(
     there = find_limits(flaws, machine, plan, places, way, current or {})
     effort = there.inertia * change[:, None] + there.centrifugal * speed[:, None] ** 2 + there.gravity
     measured = encoders_of(machine, plan.joints)
-    blocks = (block, *deviation_blocks(machine.mechanism, NAME, point, along, measured))
+    blocks = (block, *deviation_blocks(mechanism, NAME, point, along, measured))
     duration = begin + float(time[-1])
     scenario = with_references(what, blocks, duration + SETTLING, plan) if isinstance(what, Scenario) else None
     # Duration [s], speed and acceleration of the fastest move with one of each for the whole path, by search. Where the

@@ -804,8 +804,7 @@ def _propose(
 
 def _first_gear(scenario: Scenario, place: FrictionPlace, play: bool) -> ElasticGear:
     """Numbers that the search for a gear begins with."""
-    mechanism = scenario.machine.mechanism
-    joint = next((j for j in mechanism.joints if j.name == place.name), None) if mechanism else None
+    joint = next((j for j in scenario.machine.any_mechanism.joints if j.name == place.name), None)
     if joint is None or not joint.armature:
         what = "there is no rotor for the gear to twist against"
         remedy = "give the joint its motor's inertia times the gear ratio squared"

@@ -181,8 +181,8 @@ class Tangent:
 def find_tangent(system: System, x: Array, x_dot: Array, states: Sequence[int]) -> Tangent:
     """The deviations of states at x, which changes by x_dot; both in the order of `states`."""
     names = [system.states[k].name for k in states]
-    mechanism = system.scenario.machine.any_mechanism
-    balls = [f for f in mechanism.freedoms if not f.is_single and next(iter(f.positions)) in names]
+    freedoms = system.scenario.machine.any_mechanism.freedoms
+    balls = [ball for ball in freedoms if not ball.is_single and next(iter(ball.positions)) in names]
     inside = {name for ball in balls for name in ball.positions}
     variables: list[Variable] = []
     columns, rows, rates = [], [], []

@@ -343,8 +343,7 @@ def draw_shapes(found: ModeSet, system: System) -> ModeSet:
     names = system.state_names
     joints = np.eye(len(names)) / DRAWN_ANGLE
     rows = [row for row, state in zip(joints, system.states, strict=True) if state.unit == "rad"]
-    mechanism = system.scenario.machine.any_mechanism
-    for body in mechanism.flexible_bodies:
+    for body in system.scenario.machine.any_mechanism.flexible_bodies:
         places = [names.index(f"{mode.name}.position") for mode in body.modes]
         turns = np.zeros((3 * len(body.nodes), len(names)))
         turns[:, places] = np.concatenate([np.transpose(node.turn) for node in body.nodes]) / DRAWN_BEND

@@ -140,8 +140,7 @@ def split_forces(scenario: Scenario, payload: str | None = None) -> ForceSplit:
     Raises:
         ModelError: without a mechanism, for joints that turn freely in space, and where there is no such body.
     """
-    mechanism = scenario.machine.any_mechanism
-    bodies = [body.name for body in mechanism.bodies]
+    bodies = [body.name for body in scenario.machine.any_mechanism.bodies]
     if payload is not None:
         refuse_unknown([payload], bodies, "there is no such body", under="payload")
     carried = payload or ("payload" if "payload" in bodies else "")
@@ -173,7 +172,7 @@ def split_forces(scenario: Scenario, payload: str | None = None) -> ForceSplit:
     units = tuple(FORCE[state.unit] for state in system.states[: system.n_q])
     components = {part: parts[part] for part in PARTS if part != "payload" or carried}
     forces = ForceComponents(run.time, names, units, MappingProxyType(components))
-    return ForceSplit(run, forces, drives, carried, _joint_loads(run, mechanism))
+    return ForceSplit(run, forces, drives, carried, _joint_loads(run, scenario.machine.any_mechanism))
 
 
 MOTION = ("position", "velocity", "acceleration")
@@ -207,10 +206,10 @@ def _block_forces(system: System, run: Run, names: Sequence[str]) -> dict[str, A
     return block_forces
 
 
-def _joint_loads(run: Run, mechanism: Mechanism | None) -> dict[str, JointLoads]:
+def _joint_loads(run: Run, mechanism: Mechanism) -> dict[str, JointLoads]:
     """Ranges of what each joint carries; the axis is one of the child's too."""
     loads = {}
-    for joint in mechanism.joints if mechanism else ():
+    for joint in mechanism.joints:
         names = [f"{joint.name}.reaction.{kind}.{axis}" for kind in ("force", "torque") for axis in XYZ]
         if not all(name in run for name in names):
             continue

@@ -74,7 +74,9 @@ class MachineDynamics:
         H = self.constraint_gradients(q)
         if joints is None and not len(H):
             return torques
-        chosen = list(range(self._n_v)) if joints is None else [self._place(joint) for joint in joints]
+        names = [velocity.removesuffix(".velocity") for velocity in self.velocities]
+        refuse_unknown(joints or (), names, "there is no such axis", under="joints")
+        chosen = [names.index(joint) for joint in (names if joints is None else joints)]
         # Along the motions Z that the constraints leave free, these have no part: Z^T u = Z^T (M a + c).
         Z = null_space(H) if len(H) else np.eye(self._n_v)
         forces = np.linalg.lstsq(Z[chosen].T, Z.T @ torques)[0]
@@ -103,8 +105,8 @@ class MachineDynamics:
     def positions_at(self, values: Mapping[str, float]) -> Array:
         """q from positions by name; what is not named is zero, orientations are not rotated."""
         refuse_unknown(values, self.positions, "is not a position of this machine", "positions")
-        mechanism = self._system.scenario.machine.any_mechanism
-        origin = {name: value for freedom in mechanism.freedoms for name, value in freedom.origin.items()}
+        freedoms = self._system.scenario.machine.any_mechanism.freedoms
+        origin = {name: value for freedom in freedoms for name, value in freedom.origin.items()}
         return np.array([values.get(name, origin[name]) for name in self.positions], float)
 
     @property
@@ -113,13 +115,7 @@ class MachineDynamics:
 
     @property
     def _points(self) -> tuple[str, ...]:
-        mechanism = self._system.scenario.machine.mechanism
-        return tuple(point.name for point in mechanism.points) if mechanism else ()
-
-    def _place(self, joint: str) -> int:
-        names = [velocity.removesuffix(".velocity") for velocity in self.velocities]
-        refuse_unknown([joint], names, "there is no such axis", under="joints")
-        return names.index(joint)
+        return tuple(point.name for point in self._system.scenario.machine.any_mechanism.points)
 
     def _call(self, name: str, q: Any, v: Any = None) -> Array:
         flaws = FlawList()

@@ -166,8 +166,7 @@ class MotorLimits:
     @classmethod
     def of(cls, system: System, motors: Sequence[str]) -> MotorLimits:
         machine = system.scenario.machine
-        mechanism: Any = machine.mechanism
-        joints = {joint.name: joint for joint in mechanism.joints}
+        joints = {joint.name: joint for joint in machine.any_mechanism.joints}
         strokes = {part.name: part.range for part in machine.coordinates}
         rows = []
         for name in motors:

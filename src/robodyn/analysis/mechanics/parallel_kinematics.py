@@ -134,8 +134,7 @@ class ParallelKinematics:
         self.system, self.point = system, point
         self.actuated, self.axes = tuple(actuated), tuple(axes)
         self.joints = joint_names(system)
-        mechanism: Any = system.scenario.machine.mechanism
-        self.points = tuple(coordinates.name for coordinates in mechanism.points)
+        self.points = tuple(one.name for one in system.scenario.machine.any_mechanism.points)
         flaws, n = FlawList(), len(self.joints)
         coordinates = self.system.motion.coordinates
         if self.point:

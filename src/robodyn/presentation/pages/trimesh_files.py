@@ -22,15 +22,10 @@ _UNIT = re.compile(r"([\d.eE+-]+) \* meters")
 def read_scene(file: Path, data: bytes) -> list[tuple[Array, str | None]]:
     """Triangles (n, 3, 3) [m] of each mesh of a file, with its colour; the unit of length is the file's own."""
     kind = file.suffix.lower().removeprefix(".")
-    if kind == "dae":
-        _refuse_entities(data)
-    return list(_parts(trimesh.load_scene(io.BytesIO(data), file_type=kind, resolver=_Beside(file.parent))))
-
-
-def _refuse_entities(data: bytes) -> None:
-    """XML that declares entities can name other files, or unfold without end."""
-    if b"\0" in data or b"<!DOCTYPE" in data or b"<!ENTITY" in data:
+    # XML that declares entities can name other files, or unfold without end.
+    if kind == "dae" and (b"\0" in data or b"<!DOCTYPE" in data or b"<!ENTITY" in data):
         raise ValueError("it has a document type or entities of its own, which are not read")
+    return list(_parts(trimesh.load_scene(io.BytesIO(data), file_type=kind, resolver=_Beside(file.parent))))
 
 
 class _Beside(Resolver):

@@ -179,10 +179,9 @@ plot_fast_move = into_file(draw_fast_move)
 @shows
 def show_machine(machine: Machine) -> Display:
     """Joints and blocks, and how much else there is."""
-    mechanism = machine.mechanism
-    masses = {number.name: number.value for number in (mechanism.numbers() if mechanism else ())}
-    joints = []
-    for joint in mechanism.joints if mechanism else ():
+    mechanism, joints = machine.any_mechanism, []
+    masses = {number.name: number.value for number in mechanism.numbers()}
+    for joint in mechanism.joints:
         mass = masses.get(f"{joint.child}.mass", "")
         joints.append((joint.name, joint.kind, f"{joint.parent} → {joint.child}", mass))
     blocks = [(block.name, block.law_name, "" if block.period is None else block.period) for block in machine.blocks]
