@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from robodyn import analysis
 from robodyn.analysis.key_result import KeyResult, key_results
-from robodyn.base import Flaw, ModelError, WaitingLine, frozen
+from robodyn.base import Flaw, ModelError, UnitError, WaitingLine, frozen
 from robodyn.presentation.reporting.displays import Display, Part, Table, shows
 from robodyn.presentation.reporting.summaries import show_cosimulation, summarise
 

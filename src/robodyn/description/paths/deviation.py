@@ -12,7 +12,6 @@ import numpy as np
 
 from robodyn.base import frozen
 from robodyn.base import symbolic as sym
-from robodyn.base.spatial import cross
 from robodyn.description.laws import LawInfo
 from robodyn.description.model import Block, Mechanism, as_floats
 
@@ -57,7 +56,7 @@ class PathDeviation:
         slanted = level > LEVEL
         size = sym.where(slanted, level, 1.0)
         h = (sym.where(slanted, -u[1] / size, 0.0), sym.where(slanted, u[0] / size, 1.0), 0.0)
-        outputs = {"along": _dot(e, u), "horizontal": _dot(e, h), "vertical": _dot(e, cross(u, h))}
+        outputs = {"along": _dot(e, u), "horizontal": _dot(e, h), "vertical": _dot(e, _cross(u, h))}
         return outputs | {"distance": self._distance(p, s)}
 
     def _distance(self, p: Any, s: Any) -> Any:
@@ -108,7 +107,7 @@ class NominalTool:
         """A point moved by one joint: turned about its axis w through o, then shifted along it."""
         w, o = self.axes[k], self.places[k]
         arm = [a - b for a, b in zip(p, o, strict=True)]
-        across = cross(w, arm)
+        across = _cross(w, arm)
         cosine, sine = sym.cos(self.turns[k] * q), sym.sin(self.turns[k] * q)
         shift = _dot(arm, w) * (1 - cosine) + self.advances[k] * q
         return tuple(o[i] + cosine * arm[i] + sine * across[i] + shift * w[i] for i in range(3))
@@ -152,3 +151,8 @@ def deviation_blocks(
 
 def _dot(a: Any, b: Any) -> Any:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def _cross(a: Any, b: Any) -> tuple[Any, ...]:
+    """a x b; entries may be whole arrays, those of all runs of a sweep."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
