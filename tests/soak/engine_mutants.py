@@ -219,6 +219,7 @@ class Trials:
         failing = len(self.items) - len(reach.seconds)
         self.say(f"{len(reach.seconds)} tests, {sum(reach.seconds.values()):.0f} s; {failing} skipped or failing")
         wanted = [one for one in find_mutants() if not self.wanted.file or one.file in self.wanted.file]
+        wanted = [one for one in wanted if not self.wanted.only or any(text in one.name for text in self.wanted.only)]
         sample = sorted(wanted, key=lambda mutant: mutant.rank(self.wanted.seed))[: self.wanted.count]
         known = read_log()
         objects = compile_engine(FOLDER, PLACE / "objects", PLACE / "whole.so", *self.flags)
@@ -391,6 +392,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=500, help="how many mutants")
     parser.add_argument("--seed", type=int, default=1, help="of the order of mutants")
     parser.add_argument("--file", action="append", help="mutants of this file alone, such as proof.c")
+    parser.add_argument("--only", action="append", help="mutants with this text in them, `FILE: LINE` as it is edited")
     parser.add_argument("--seconds", type=float, default=7200.0, help="after which no other mutant is begun")
     parser.add_argument("--most", type=float, default=10.0, help="seconds of the tests that a mutant is tried with")
     parser.add_argument("--again", action="store_true", help="try those once more that no test has seen")

@@ -56,6 +56,20 @@ def test_a_narrow_range_of_speeds_is_felt(method):
             assert run.certificate[UNSEEN].subject == f"proven on {steps} of {steps} steps"
 
 
+def test_fixed_steps_over_a_narrow_range_of_speeds_are_suspect():
+    """v = -10 t passes -3.3 and -3.31 between 0.30 and 0.35 s."""
+    kick = Block(
+        "kick",
+        lambda v: {"force": where(logical_and(v < -3.3, v > -3.31), -90.0, 0.0) - 10.0},
+        "slide",
+        {"v": "slide.velocity"},
+    )
+    run = simulate(sliding(kick, velocity=0.0, duration=1.0), Solver("rk4", step=0.05))
+    assert run.outcome.kind.name == "SUSPECT"
+    assert run.certificate[UNSEEN].value == 1
+    assert run.certificate[UNSEEN].time == pytest.approx(0.33, abs=1e-9)
+
+
 def test_a_spike_of_a_table_is_met_by_implicit_steps():
     """Three corners within 3 mm/s: steps come to the first in ever smaller ones, whose equations cannot be solved."""
     at, width, height = -33.323841049043864, 0.0014347022245369582, 480.27428146160776

@@ -154,6 +154,17 @@ def test_a_bend_that_is_known_is_not_looked_for():
     assert np.all(np.diff(times) > 0)
 
 
+def test_bends_among_known_breaks_and_beside_each_other_all_end_steps():
+    """Before, between and behind known breaks; and two between which no sample lies, the later one first."""
+    places = [1.234, 5.2131, 5.2112, 9.5]
+    bends = [lambda t, b=b: abs(t - b) for b in places]
+    breaks = [3.0, 7.0]
+    times = run(*bends, breaks=breaks).time
+    assert set(breaks) <= set(times)
+    assert [np.sum(np.abs(times - place) < 1e-7) for place in places] == [1, 1, 1, 1]
+    assert np.all(np.diff(times) > 0)
+
+
 def test_fixed_steps_that_are_too_long_in_a_row_are_counted():
     def bursts(t):
         """10 Hz for a second, and later for half of one."""

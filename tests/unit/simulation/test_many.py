@@ -8,6 +8,7 @@ import pytest
 from support.coupled import held_pendulum
 
 import robodyn as rd
+from robodyn.base.symbolic import exp
 from robodyn.computation.engine.slices import take_measure
 from robodyn.computation.simulation import many
 from robodyn.computation.simulation.batch import Worker, find_runner
@@ -272,6 +273,20 @@ def test_arguments_of_the_wrong_kind_are_refused_with_an_example(arm):
     assert "threads: must not be a float, for example 4; lanes: must not be a str" in str(refused.value)
     with pytest.raises(TypeError, match=r"what: must not be a Scenario, for example assemble\(scenario\)"):
         rd.simulate_many(two_link_loop(), {"elbow.friction.coulomb": [2.0]})
+
+
+def test_a_pulse_is_felt_in_each_run_whenever_it_comes():
+    """What the clock drives is looked at once for each time that it comes at: its impulse is w sqrt(pi)."""
+    slide = rd.Joint("slide", "prismatic", rd.GROUND, "mass", axis=(1, 0, 0))
+    mechanism = rd.Mechanism("sliding", (rd.Body("mass", 1.0),), (slide,), gravity=(0, 0, 0))
+    pulse = Block(
+        "pulse", lambda time, *, at: {"force": exp(-(((time - at) / 0.01) ** 2))}, "slide", parameters={"at": 1.0}
+    )
+    system = rd.assemble(rd.Scenario("pulsed", rd.Machine("pulsed", mechanism, (pulse,)), 10.0))
+    table = rd.simulate_many(
+        system, {"pulse.at": [2.0, 2.0, 7.3, 5.1, 2.0]}, measures=["final:slide.velocity"], threads=1
+    )
+    np.testing.assert_allclose(table["final:slide.velocity"], 0.01 * np.pi**0.5, rtol=1e-5)
 
 
 def test_delays_are_those_of_single_runs():
