@@ -54,14 +54,14 @@ def test_forces_without_a_potential_converge_as_well(method):
 
 
 def test_delayed_forces_are_taken_at_both_ends_of_a_step():
-    def late(speed):
-        return {"torque": -5.0 * speed}
+    def late(speed, other):
+        return {"torque": -5.0 * speed + 2.0 * other}
 
     scenario = two_link_loop(0.5)
     delayed = with_blocks(
         scenario,
-        Block("late", late, inputs={"speed": "slow.output"}, acts={"torque": "elbow"}),
-        delays=(Delay("slow", "elbow.velocity", 0.01),),
+        Block("late", late, inputs={"speed": "slow.output", "other": "slower.output"}, acts={"torque": "elbow"}),
+        delays=(Delay("slow", "elbow.velocity", 0.01), Delay("slower", "shoulder.velocity", 0.02)),
     )
     errors = errors_of(make(delayed), "rosw2")
     assert 1.7 < observed_order(STEPS, errors) < 2.4
