@@ -131,7 +131,7 @@ def _looks_up(function: ca.Function) -> bool:
     return bool(_registry) and node_operation() in map(function.instruction_id, range(function.n_instructions()))
 
 
-Repeat = Callable[[int, int, list[ca.SX]], ca.SX]
+Repeat = Callable[[int, int, "list[ca.SX]"], "ca.SX"]
 """Carries out an instruction of a function again: its number, its operation, the operands as they are now."""
 
 
