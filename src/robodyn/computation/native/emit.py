@@ -14,7 +14,7 @@ from robodyn.base.symbolic import tables
 from .bundles import BundleWriter
 from .derivatives import emit_sweep
 from .instructions import CALLS, Writer, declare, literal
-from .kernel import emit_array_entry, emit_known
+from .kernel import Signature, emit_array_entries, emit_known
 from .lanes import (
     CommonWriter,
     LaneWriter,
@@ -24,6 +24,7 @@ from .lanes import (
     find_common,
 )
 from .pieces import (
+    PIECE_SIZE,
     WIDE_REGISTERS,
     ModuleText,
     alike_input,
@@ -40,8 +41,6 @@ from .rows import SEEK
 CHUNK_SIZE = 6000
 # Without optimisation, half the time where most is shared and functions are short: what they call costs them little.
 QUICK_CHUNK_SIZE = 1000
-# Compiling takes half as long in pieces of this size, at the same speed; a program of one chunk is faster uncut.
-PIECE_SIZE = 500
 # Parts of a program that do not depend on each other are computed in turns up to this size: processors look ahead by
 # some hundred instructions only. Longer ones would run out of registers.
 ABREAST_SIZE = 1000
@@ -100,7 +99,7 @@ def emit_module(
     shared = (
         emit_together(long, symbols, (min(chunk_size, PIECE_SIZE), row_input), rare) if long else ModuleText("", "")
     )
-    bodies += [_emit_entries(k, program, k in swept, row_input) for k, program in numbered.items()]
+    bodies.append(_emit_entries(numbered, swept, row_input))
     head = _emit_head(numbered.values()) + "".join(map(declare_vectors, range(2, longest + 1)))
     rarely = head + shared.rarely if shared.rarely else ""
     return ModuleText("\n".join([emit_known(), head, shared.often, *bodies]), rarely)
@@ -169,17 +168,19 @@ def _emit_table(number: int) -> str:
     return f"@t{number} = private unnamed_addr constant [{len(values)} x double] [{entries}]"
 
 
-def _emit_entries(k: int, program: Program, swept: bool, row_input: int) -> str:
-    """The ways in which a program is called from outside."""
-    symbol, in_sizes, out_sizes, body = f"k{k}", program.in_sizes, program.out_sizes, ""
-    if swept:
-        # The last input is the seed: the loop writes one column of the matrix a call.
-        *inner, n_columns = in_sizes
-        (n_rows,) = out_sizes
-        body = emit_sweep(symbol, f"{symbol}.column", len(inner), n_rows, n_columns)
-        in_sizes, out_sizes = tuple(inner), (n_rows * n_columns,)
-    longer = row_input if reads_rows(program) else None
-    return body + emit_array_entry(symbol, in_sizes, out_sizes, longer)
+def _emit_entries(programs: Mapping[int, Program], swept: Collection[int], row_input: int) -> str:
+    """The ways in which programs are called from outside."""
+    sweeps, signatures = [], {}
+    for k, program in programs.items():
+        in_sizes, n_out = program.in_sizes, len(program.outputs)
+        if k in swept:
+            # The last input is the seed: the loop writes one column of the matrix a call.
+            *inner, n_columns = in_sizes
+            (n_rows,) = program.out_sizes
+            sweeps.append(emit_sweep(f"k{k}", f"k{k}.column", len(inner), n_rows, n_columns))
+            in_sizes = tuple(inner)
+        signatures[f"k{k}"] = Signature(in_sizes, n_out, row_input if reads_rows(program) else None)
+    return "".join([*sweeps, emit_array_entries(signatures)])
 
 
 def _emit_whole(symbol: str, program: Program, writer: Writer, attributes: str = "") -> str:

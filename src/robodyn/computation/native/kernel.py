@@ -13,7 +13,7 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -51,24 +51,42 @@ def introduce(address: int) -> None:
     table[0], table[1] = id(Array), id(np.dtype(np.float64))
 
 
-def emit_array_entry(symbol: str, in_sizes: Sequence[int], out_sizes: Sequence[int], longer: int | None = None) -> str:
-    """LLVM text of `i32 symbol.arrays(ptr inputs, ptr outputs)`; the outputs are the caller's own and not checked.
+class Signature(NamedTuple):
+    """What functions share that are called from Python alike: sizes of inputs, the number of outputs, and the number of
+    the input that has a table behind it, if there is one."""
 
-    Args:
-        longer: number of the input that has a table behind it.
-    """
-    n_in, n_out = len(in_sizes), len(out_sizes)
+    in_sizes: tuple[int, ...]
+    n_out: int
+    longer: int | None = None
+
+
+def emit_array_entries(kernels: Mapping[str, Signature]) -> str:
+    """LLVM text of `i32 symbol.arrays(ptr inputs, ptr outputs)` for each symbol: a call of what looks at the arrays of
+    its signature, of which there is one for all that have it."""
+    numbers = {signature: k for k, signature in enumerate(dict.fromkeys(kernels.values()))}
+    entries = [
+        f"define i32 @{symbol}.arrays(ptr %inputs, ptr %outputs) noinline nounwind {{\n"
+        f"  %refused = tail call i32 @enter{numbers[signature]}(ptr %inputs, ptr %outputs, ptr @{symbol})\n"
+        "  ret i32 %refused\n}\n"
+        for symbol, signature in kernels.items()
+    ]
+    return "\n".join([*(_emit_enter(f"enter{k}", signature) for signature, k in numbers.items()), *entries])
+
+
+def _emit_enter(name: str, signature: Signature) -> str:
+    """LLVM text of `i32 name(ptr inputs, ptr outputs, ptr kernel)`; the outputs are the caller's own, not checked."""
+    n_in, n_out = len(signature.in_sizes), signature.n_out
     lines = [
-        f"define i32 @{symbol}.arrays(ptr %inputs, ptr %outputs) noinline nounwind {{",
+        f"define internal i32 @{name}(ptr %inputs, ptr %outputs, ptr %kernel) noinline nounwind {{",
         *_load("%inputs", "count", TUPLE_SIZE, "i64"),
         f"  %right_count = icmp eq i64 %count, {n_in}",
         "  br i1 %right_count, label %check0, label %refuse",
     ]
-    for k, size in enumerate(in_sizes):
+    for k, size in enumerate(signature.in_sizes):
         lines += [
             f"check{k}:",
             *_load("%inputs", f"a{k}", TUPLE_ITEMS + 8 * k, "ptr"),
-            f"  %fits{k} = call i1 @fits(ptr %a{k}, i64 {size}, i64 {-1 if k == longer else size})",
+            f"  %fits{k} = call i1 @fits(ptr %a{k}, i64 {size}, i64 {-1 if k == signature.longer else size})",
             f"  br i1 %fits{k}, label %check{k + 1}, label %refuse",
         ]
     lines += [f"check{n_in}:"]
@@ -78,7 +96,7 @@ def emit_array_entry(symbol: str, in_sizes: Sequence[int], out_sizes: Sequence[i
     for k in range(n_in):
         lines += _load(f"%a{k}", f"in{k}", DATA, "ptr")
     data = ", ".join([f"ptr %in{k}" for k in range(n_in)] + [f"ptr %out{k}" for k in range(n_out)])
-    lines += [f"  call void @{symbol}({data})", "  ret i32 0", "refuse:", "  ret i32 1", "}\n"]
+    lines += [f"  call void %kernel({data})", "  ret i32 0", "refuse:", "  ret i32 1", "}\n"]
     return "\n".join(lines)
 
 

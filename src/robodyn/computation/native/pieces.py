@@ -159,8 +159,11 @@ def _cut(whole: Program, users: list[int], piece_size: int) -> list[Piece]:
     return pieces
 
 
+PIECE_SIZE = 500
+"""Operations of a piece, in which compiling takes half as long at the same speed, and outputs that one function writes;
+a program of one chunk is faster uncut."""
 STORED_AT_ONCE = 12000
-"""Outputs that one function writes."""
+"""Outputs that one function writes which are inputs."""
 MakeWriter = Callable[[Program, dict[int, int], int], Writer]
 RARELY, PIECES = "rarely", "pieces"
 
@@ -198,7 +201,7 @@ def emit_together(
         bodies.append(emit_function(f"piece{c}", _arguments(layout), writer.lines, "internal"))
     often = [body for c, body in enumerate(bodies) if c not in seldom]
     for place, (k, program) in enumerate(programs.items()):
-        stores = list(_emit_stores(symbols[k], program, layout.outputs[place], write))
+        stores = list(_emit_stores(symbols[k], program, layout.outputs[place], layout.slots, write))
         often += [*stores, _emit_calls(symbols[k], program, layout, (place, len(stores)), seldom, write().real)]
     if not seldom:
         return ModuleText("".join(often), "")
@@ -216,12 +219,22 @@ def _arguments(layout: SharedLayout, n_inputs: int | None = None) -> str:
 
 
 def _emit_stores(
-    symbol: str, program: Program, outputs: Sequence[Sequence[int]], write: Callable[[], Writer]
+    symbol: str,
+    program: Program,
+    outputs: Sequence[Sequence[int]],
+    slots: Mapping[int, int],
+    write: Callable[[], Writer],
 ) -> Iterator[str]:
+    # All inputs are read before the first output is written, which may be one of them. What stands in the workspace is
+    # written after that and in short functions: thousands of numbers at once would run out of registers.
     entries = entries_of(outputs)
-    for c, k in enumerate(range(0, len(entries), STORED_AT_ONCE)):
+    read = [entry for entry in entries if entry[2] not in slots]
+    held = [entry for entry in entries if entry[2] in slots]
+    parts = [read[k : k + STORED_AT_ONCE] for k in range(0, len(read), STORED_AT_ONCE)]
+    parts += [held[k : k + PIECE_SIZE] for k in range(0, len(held), PIECE_SIZE)]
+    for c, part in enumerate(parts):
         writer = write()
-        writer.store_outputs(entries[k : k + STORED_AT_ONCE], alike_input(program), apart_inputs(program))
+        writer.store_outputs(part, alike_input(program), apart_inputs(program))
         yield emit_function(f"{symbol}.{c}", f"{pointers_of(program)}, ptr %w", writer.lines, "internal")
 
 
