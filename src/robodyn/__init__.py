@@ -83,7 +83,14 @@ if TYPE_CHECKING:
 _find, __dir__, __all__ = _lazy.load_when_used(__name__)
 
 # Results lie below what presents them: the package alone knows both.
-_lazy.Displayed.html_of = staticmethod(_lazy.later("robodyn.presentation.reporting.displays:notebook_html"))
+_lazy.VIEWS |= {
+    "draw_run": "robodyn.presentation.reporting.runs",
+    "draw_signal": "robodyn.presentation.reporting.runs",
+    "describe": "robodyn.presentation.reporting.displays",
+    "notebook_html": "robodyn.presentation.reporting.displays",
+    "summary_of": "robodyn.presentation.reporting.summaries",
+    "show_run": "robodyn.presentation.pages.page",
+}
 
 
 def __getattr__(name: str) -> Any:

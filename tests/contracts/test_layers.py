@@ -1,12 +1,16 @@
 """The floors import each other downwards only, and the contracts that hold this are the right ones."""
 
+import importlib
 import os
+import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+
+from robodyn.base.lazy import VIEWS
 
 pytest.importorskip("importlinter")
 
@@ -94,3 +98,20 @@ def test_nothing_imports_what_is_above_or_beside_it(tmp_path, words):
 def test_the_library_cannot_import_the_studies_made_with_it(tmp_path):
     write_package(tmp_path, {"robodyn.base.lazy": {"robodyn_studies"}})
     assert "robodyn.base.lazy -> robodyn_studies" in lint_imports(tmp_path).stdout
+
+
+def test_no_floor_names_one_above_it_in_a_text():
+    """Views of results are the only calls upwards: the package says which module holds each of them."""
+    names = [name for level in FLOORS for name in level]
+    asked = set()
+    for k, level in enumerate(FLOORS):
+        above = [name for upper in FLOORS[: k + 1] for name in upper if name not in level]
+        for file in (path for floor in level for path in (ROOT / "src" / "robodyn" / floor).rglob("*.py")):
+            text = file.read_text(encoding="utf-8")
+            found = re.findall(r'"robodyn\.(\w+)[.:\w]*"', text)
+            assert not set(found) & set(above), file
+            asked |= set(re.findall(r'= view\("(\w+)"\)', text))
+    assert len(names) == 7
+    assert asked == set(VIEWS)
+    for name, module in VIEWS.items():
+        assert callable(getattr(importlib.import_module(module), name))

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .atomic import replacing, write_file
     from .errors import Flaw, FlawList, ModelError, near_names, nearest, refuse, refuse_unknown, refuse_word
     from .extensions import Extension, collect
-    from .lazy import Displayed, ca, imported_names, later, load_when_used
+    from .lazy import Displayed, ca, imported_names, load_when_used, view
     from .numerics import Array, bisect, limit_step, solve_newton
     from .plain import evaluate, schema_of, to_plain
     from .records import frozen

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 
 class ModuleWhenUsed:
@@ -31,26 +31,25 @@ else:
 """CasADi, for modules that every start loads: reading a file, or a run that was traced before, does not need it."""
 
 
-def later(home: str) -> Callable[..., Any]:
-    """A method that a package above defines, `module:function`, loaded when it is called: so data flows one way, and
-    runs can be drawn."""
-    module, _, name = home.partition(":")
+VIEWS: dict[str, str] = {}
+"""Functions that show results, and the modules that hold them: said by `robodyn/__init__.py`, above all floors."""
+
+
+def view(name: str) -> Callable[..., Any]:
+    """A method that shows a result. How that looks is said on a floor above; here stands the name of the view alone."""
 
     def call(*arguments: Any, **named: Any) -> Any:
-        return getattr(import_module(module), name)(*arguments, **named)
+        return getattr(import_module(VIEWS[name]), name)(*arguments, **named)
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"See `{module}.{name}`."
+    call.__doc__ = f"See `{name}` of `robodyn.presentation`."
     return call
 
 
 class Displayed:
-    """A result that notebooks show; what it looks like is said above, where results are presented."""
+    """A result that notebooks show."""
 
-    html_of: ClassVar[Callable[[Any], str]]
-
-    def _repr_html_(self) -> str:
-        return Displayed.html_of(self)
+    _repr_html_ = view("notebook_html")
 
 
 def load_when_used(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:

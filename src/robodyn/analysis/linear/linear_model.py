@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.base import Array, Displayed, Flaw, FlawList, ModelError, frozen, later, refuse_unknown
+from robodyn.base import Array, Displayed, Flaw, FlawList, ModelError, frozen, refuse_unknown
 from robodyn.computation.assembly.control.feedback import Variable as Variable
 from robodyn.computation.assembly.control.feedback import approximate_delay as approximate_delay
 from robodyn.computation.assembly.control.feedback import close_lines, join_lines
@@ -202,8 +202,18 @@ class LinearModel(Displayed):
             outputs=tuple(self.outputs[k] for k in rows),
         )
 
-    to_control = later("robodyn.analysis.linear.exchange:to_control")
-    from_control = staticmethod(later("robodyn.analysis.linear.exchange:from_control"))
+    def to_control(self, pade: int | None = None) -> Any:
+        """This model for python-control: see `exchange.to_control`."""
+        from .exchange import to_control
+
+        return to_control(self, pade)
+
+    @staticmethod
+    def from_control(system: Any) -> LinearModel:
+        """A model of python-control as one of ours: see `exchange.from_control`."""
+        from .exchange import from_control
+
+        return from_control(system)
 
 
 def find_places(names: Sequence[str] | None, variables: tuple[Variable, ...], part: str) -> list[int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.base import Array, Displayed, frozen, later
+from robodyn.base import Array, Displayed, frozen, view
 from robodyn.computation.results import Certificate, EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics, save
 from robodyn.computation.simulation.certificate import judge
 
@@ -160,7 +160,7 @@ class CosimulationRun(Displayed):
     statistics: Statistics
     warnings: tuple[str, ...] = ()
 
-    summary = later("robodyn.presentation.reporting.displays:describe")
+    summary = view("describe")
 
     def __getitem__(self, unit: str) -> Run:
         """The run of a unit."""

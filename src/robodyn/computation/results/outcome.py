@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
-from robodyn.base import Displayed, frozen, later
+from robodyn.base import Displayed, frozen, view
 
 
 class OutcomeKind(Enum):
@@ -169,7 +169,7 @@ class Certificate(Displayed):
         """Whether every check is kept."""
         return all(check.ok for check in self.checks)
 
-    summary = later("robodyn.presentation.reporting.displays:describe")
+    summary = view("describe")
 
     @property
     def violated(self) -> tuple[Check, ...]:

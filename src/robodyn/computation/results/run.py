@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base import Array, Displayed, find_unmatched, fits, frozen, later, near_names
+from robodyn.base import Array, Displayed, find_unmatched, fits, frozen, near_names, view
 from robodyn.base import SignalInfo as SignalInfo
 
 from .errors import Errors
@@ -149,9 +149,9 @@ class Run(Displayed):
         counts = f"{self.n_rows} rows of {len(self)} signals"
         return f"<Run of {self.provenance.scenario}: {counts}, {self.outcome.sentence}>"
 
-    plot = later("robodyn.presentation.reporting.runs:draw_run")
-    summary = later("robodyn.presentation.reporting.summaries:summary_of")
-    show = later("robodyn.presentation.pages.page:show_run")
+    plot = view("draw_run")
+    summary = view("summary_of")
+    show = view("show_run")
 
     def select(self, *patterns: str) -> Run:
         """This run with the signals alone that fit one of the patterns, such as "elbow.*"."""

@@ -7,7 +7,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.base import Array, Displayed, frozen, later
+from robodyn.base import Array, Displayed, frozen, view
 
 Booleans = NDArray[np.bool_]
 Kind = Literal["continuous", "held"]
@@ -58,7 +58,7 @@ class Signal(Displayed):
         span = f" from {self.min:.4g} to {self.max:.4g}" if self.time.size else ""
         return f"<Signal {self.name} [{self.unit}]: {self.time.size} samples{span}>"
 
-    plot = later("robodyn.presentation.reporting.runs:draw_signal")
+    plot = view("draw_signal")
 
     @overload
     def __call__(self, t: float) -> float: ...
