@@ -13,6 +13,7 @@ from support.random_machines import random_scenario
 from robodyn import ModelError, Recording, Solver, assemble, compile_system, simulate
 from robodyn.computation.results import OutcomeKind, identical, load, rows
 from robodyn.computation.results.archive import ZipWriter
+from robodyn.computation.simulation import streaming
 from robodyn.computation.simulation.certificate import BETWEEN
 from robodyn.description.catalog import find_scenario
 
@@ -27,6 +28,7 @@ def small_blocks(monkeypatch):
     module = sys.modules["robodyn.computation.engine.integrate"]
     monkeypatch.setattr(module, "DRAINED_NUMBERS", 500)
     monkeypatch.setattr(module, "FIRST_BUDGET", 10)
+    monkeypatch.setattr(streaming, "HELD_NUMBERS", 500)
 
 
 def scenario(name):

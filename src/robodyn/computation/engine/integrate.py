@@ -69,7 +69,7 @@ SLICE = 0.02
 """Seconds of computing between two looks at the clock and the keyboard; progress is shown less often."""
 BETWEEN_SHOWS = 0.05
 FIRST_BUDGET = 50
-DRAINED_NUMBERS, KEPT_ROWS = 2**17, 16
+DRAINED_NUMBERS, KEPT_ROWS = 2**19, 16
 """Numbers in rows that are taken away at once; rows that the engine keeps to compare the next ones with."""
 LARGEST_RECORD = 2**31
 """Bytes of rows at which a run ends, this project's own choice; copies made on the way take as much again."""

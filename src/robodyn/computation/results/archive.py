@@ -144,7 +144,7 @@ class ZipWriter:
         """Write a member; on a full disk the archive stays as it was, but for bytes behind its end."""
         packed = data
         if deflated:
-            packer = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
+            packer = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS)
             packed = packer.compress(data) + packer.flush()
         label, header = name.encode(), self._end()
         place, method = header + LOCAL.size + len(label), DEFLATED if deflated else STORED

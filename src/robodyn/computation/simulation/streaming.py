@@ -20,6 +20,8 @@ from robodyn.computation.results import Outcome, OutcomeKind, Run
 from robodyn.computation.results.rows import StoredRows, block_size
 from robodyn.computation.results.store import RunWriter
 
+HELD_NUMBERS = 2**22
+"""Numbers in rows that are held in memory before there is a file, own choice: most runs have fewer."""
 ABOUT = 7
 """Rows on either side of a probe: reading there asks for fewer."""
 
@@ -28,49 +30,53 @@ class RowStream:
     """The rows of one run as they come, [t, y, knot].
 
     Args:
-        begin: the file, made once there are more rows than a block has; None: there is none.
+        begin: the file, made once there are more rows than are held in memory; None: there is none.
         last: seconds at the end that are kept; None: all.
 
     Attributes:
+        parts, waiting: rows in memory, and how many numbers they are.
         writer: of the file, once there is one; failure: why it takes no more.
-        largest: of each signal the row in which it is largest, or first not a number.
+        first, largest: the first row, and of each signal the row in which it is largest, or first not a number.
+        windows: rows about probes; probes: the times of these.
     """
 
     def __init__(self, n_signals: int, begin: Callable[[], RunWriter] | None, last: float | None) -> None:
         self.begin, self.last, self.block = begin, last, block_size(n_signals)
-        self.waiting = np.zeros((0, n_signals + 2))
-        self.parts: list[Array] = []
+        self.parts, self.waiting = list[Array](), 0
+        self.coming = np.zeros(0)
         self.writer: RunWriter | None = None
         self.failure: OSError | None = None
-        self.n_rows = 0
         self.first, self.largest = np.zeros((0, n_signals + 2)), np.zeros((n_signals, n_signals + 2))
         self.windows: list[Array] = []
         self.probes: list[float] = []
 
     def take(self, rows: Array, probes: Array) -> bool:
         """Keep some rows; whether there is room for them."""
+        self.parts.append(rows)
         if self.last is not None:
-            self.parts.append(rows)
             while len(self.parts) > 1 and self.parts[1][0, 0] <= rows[-1, 0] - self.last:
                 del self.parts[0]
             return True
-        self._excerpt(rows, probes)
-        self.waiting = np.concatenate([self.waiting, rows])
+        self.coming = np.concatenate([self.coming, probes])
+        self.waiting += rows.size
+        if self.waiting < HELD_NUMBERS and self.writer is None:
+            return True
         return self._write(self.block)
 
     def finish(self, trajectory: Trajectory) -> tuple[Trajectory, StoredRows | None]:
         """What there is of a run that has ended: all rows, or an excerpt and the others as they are in the file."""
+        if not self.parts and self.writer is None and self.last is None:
+            return trajectory, None
         tail = np.column_stack([trajectory.time, trajectory.y, trajectory.knots])
         if self.writer is None:
-            rows = np.concatenate([*self.parts, self.waiting, tail])
+            rows = np.concatenate([*self.parts, tail])
+            self.parts.clear()
             if self.last is not None:
                 first = int(np.searchsorted(rows[:, 0], trajectory.at_time - self.last, side="right")) - 1
                 rows = rows[max(first, 0) :]
             return _with_rows(trajectory, rows), None
-        if self.failure is None:
-            self._excerpt(tail, np.zeros(0))
-            self.waiting = np.concatenate([self.waiting, tail])
-            self._write(1)
+        self.parts.append(tail)
+        self._write(1)
         # Rows about probes are one behind the other: none may stand there twice.
         close = np.concatenate([*self.windows, tail])
         single = np.concatenate([self.first, self.largest])
@@ -85,13 +91,19 @@ class RowStream:
         """Write what waits, a block after the other, until less than so many rows are left."""
         if self.begin is None or self.failure is not None:
             return self.failure is None
+        rows, self.parts = np.concatenate(self.parts), []
         try:
-            while len(self.waiting) >= least:
+            while len(rows) >= least:
                 self.writer = self.writer or self.begin()
-                rows, self.waiting = self.waiting[: self.block], self.waiting[self.block :].copy()
-                self.writer.add(rows[:, 0], rows[:, 1:-1], rows[:, -1] > 0)
+                block, rows = rows[: self.block], rows[self.block :]
+                ready = int(np.searchsorted(self.coming, block[-1, 0]))
+                self._excerpt(block, self.coming[:ready])
+                self.coming = self.coming[ready:]
+                self.writer.add(block[:, 0], block[:, 1:-1], block[:, -1] > 0)
         except OSError as error:
             self.failure = error
+        if len(rows):
+            self.parts = [rows.copy()]
         return self.failure is None
 
     def _excerpt(self, rows: Array, probes: Array) -> None:
@@ -122,7 +134,7 @@ def _isolated(rows: Array, which: Any = slice(None)) -> Array:
 
 
 def _with_rows(trajectory: Trajectory, rows: Array) -> Trajectory:
-    return trajectory._replace(time=rows[:, 0], y=rows[:, 1:-1], knots=rows[:, -1] > 0)
+    return trajectory._replace(time=rows[:, 0].copy(), y=rows[:, 1:-1].copy(), knots=rows[:, -1] > 0)
 
 
 def keep_run(run: Run, stream: RowStream, path: str | Path, tolerance: float) -> Run:
