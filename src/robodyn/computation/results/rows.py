@@ -117,7 +117,7 @@ def _encode_signals(time: Array, values: Array, quanta: Array) -> Iterator[tuple
         return
     work, widths = np.empty(2 * n), np.zeros(n_signals, np.int64)
     planes = np.empty(8 * n * n_signals, np.uint8)
-    arrays = [_weights(np.ascontiguousarray(time).tobytes()), values, quanta, work, planes, widths]
+    arrays = [_weights(np.ascontiguousarray(time)), values, quanta, work, planes, widths]
     functions().encode_columns(n, n_signals, *map(address_of, arrays))
     begin = 0
     for quantum, width in zip(quanta.tolist(), widths.tolist(), strict=True):
@@ -125,12 +125,10 @@ def _encode_signals(time: Array, values: Array, quanta: Array) -> Iterator[tuple
         begin += n * width
 
 
-@lru_cache(maxsize=4)
-def _weights(times: bytes) -> Array:
+def _weights(time: Array) -> Array:
     """By which the rows at some times are predicted."""
     from robodyn.computation.engine.binding import address_of, functions
 
-    time = np.frombuffer(times)
     weights = np.zeros(4 * time.size)
     functions().column_weights(time.size, address_of(time), address_of(weights))
     return weights
@@ -224,12 +222,18 @@ class Block:
         from robodyn.computation.engine.binding import address_of, functions
 
         values = np.zeros((len(columns), self.n_rows))
-        decode, weights = functions().decode_column, _weights(self.time().tobytes())
+        decode, weights = functions().decode_column, _weights_of(self)
         for row, k in zip(values, columns, strict=True):
             quantum, width, *_ = self.table[OTHER_COLUMNS + k].tolist()
             planes = np.frombuffer(self.planes(OTHER_COLUMNS + k) or b"\0", np.uint8)
             decode(self.n_rows, address_of(weights), quantum, width, address_of(planes), address_of(row))
         return values.T
+
+
+@lru_cache(maxsize=64)
+def _weights_of(block: Block) -> Array:
+    """Those of the blocks that were read last: signals are mostly read one after the other."""
+    return _weights(block.time())
 
 
 class FileSource:
