@@ -85,8 +85,8 @@ def compute_now(name: str, compute: Callable[[], Any]) -> Any:
 class Memo:
     """Parts of a task by name, plain data and arrays, in memory and in a checkpoint that the same task goes on from.
 
-    Where writing takes long, a part that is found soon after another one waits for the next writing: no more than
-    twenty times as much work is lost as a writing takes.
+    Where writing takes long, a part that is found soon after another one waits for the next writing, or for Ctrl-C
+    while the next one is computed.
     """
 
     def __init__(self, checkpoint: Checkpoint) -> None:
@@ -97,7 +97,11 @@ class Memo:
     def recall(self, name: str, compute: Callable[[], Any]) -> Any:
         """A part that was kept, or is computed now; arrays come back as they were, tuples as lists."""
         if name not in self.parts:
-            self.parts[name] = compute()
+            try:
+                self.parts[name] = compute()
+            except KeyboardInterrupt:
+                self.checkpoint.save(self.parts)
+                raise
             begun = time.monotonic()
             if begun >= self.due:
                 self.checkpoint.save(self.parts)

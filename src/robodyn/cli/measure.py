@@ -202,7 +202,7 @@ def identify(
     gains: Estimate the true size of every effort, by recordings with a known load.
     setting (--set): Change a number: name=value; a known load of one recording: FILE:name=value.
     out: Write the new numbers here (.toml), over the scenario's.
-    map_out: Write the mapping with the offsets of efforts that were found here (.toml), for `validate`.
+    map_out: Write the mapping with the offsets and the delay of efforts that were found here (.toml), for `validate`.
     compare_laws: Compare laws of friction, losses and ripple instead, alone and together, on the rows for the proof.
     report: Write a page with all of it here (.html).
     state: Keep finished parts here, to go on after a break.
@@ -238,9 +238,13 @@ def _write_offsets(
     from robodyn.description.files.samples.writing import mapping_text, own_mapping, with_offsets
 
     own = own_mapping(names, read_mapping(mapping) if mapping else None)
-    head = ["Columns with the offsets that `robodyn identify` found in their efforts."]
-    remarks = {name: [f"offset by identification: {value:.6g} in SI"] for name, value in identification.offsets.items()}
-    text = mapping_text(with_offsets(own, identification.offsets), head, remarks)
+    head = ["Columns with the offsets and the delay that `robodyn identify` found in their efforts."]
+    remarks: dict[str, list[str]] = {}
+    for name, value in identification.offsets.items():
+        remarks.setdefault(name, []).append(f"offset by identification: {value:.6g} in SI")
+    for name, value in identification.delays.items():
+        remarks.setdefault(name, []).append(f"{1e3 * value:.3g} ms of the delay by identification")
+    text = mapping_text(with_offsets(own, identification.offsets, identification.delays), head, remarks)
     save_text("--map-out", out, text, "mapping")
 
 

@@ -411,7 +411,7 @@ def test_an_interrupted_identification_goes_on_where_it_stopped(monkeypatch, tmp
     with pytest.raises(ModelError, match="another identification"):
         identify(coupled_arm(), record(seed=1), state=state)
     with pytest.raises(ModelError, match="cannot be written"):
-        identify(coupled_arm(), record(), state=tmp_path / "missing" / "state.json")
+        identify(coupled_arm(), record(), state=state / "below.json")
 
 
 def test_an_interrupted_comparison_of_laws_goes_on_where_it_stopped(monkeypatch, tmp_path):
@@ -513,6 +513,17 @@ def test_an_effort_that_comes_late_is_said_and_one_in_time_is_not():
     delay, deviation = re.search(r"come ([\d.]+) \+- ([\d.]+) ms later", said).groups()
     assert float(delay) == pytest.approx(5.0, abs=0.3)
     assert float(deviation) < 0.3
+
+
+def test_noise_of_efforts_does_not_hide_a_part_of_their_delay():
+    """Slopes of noisy efforts are steeper than those that the delay works by: taken for them, it came out shorter."""
+    noisy = record(noise=[20 * level for level in LEVELS])
+    late = {name: np.roll(noisy[name].values, 8) for name in noisy.names if "torque" in name}
+    plan = plan_identification(coupled_arm(), noisy)
+    rows = [plan.rows(record(**late), 15.0)]
+    for delay, deviation in plan.find_delays(rows, plan.estimate(rows).beta).values():
+        assert delay == pytest.approx(8 / RATE, abs=3 * deviation)
+        assert deviation < 4 / RATE
 
 
 def test_spikes_are_left_out_before_a_filter_spreads_them():

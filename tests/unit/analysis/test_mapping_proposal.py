@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import robodyn as rd
 from robodyn.analysis import identify, read_measured, validate
+from robodyn.analysis.identification.identify import plan_identification
 from robodyn.analysis.identification.mapping_proposal import propose_mapping
 from robodyn.base.errors import ModelError
 from robodyn.cli.application import app
@@ -111,6 +112,7 @@ SPOILED = [
     ("six-axis", "current or gear ratio", "tau2", lambda x: x / 17),
     ("six-axis", "gear ratio", "q2", lambda x: 120 * x),
     ("scara", "wrong sign", "q2", lambda x: -x),
+    ("scara", "wrong sign", "q3", lambda x: -x),
     ("scara", "wrong sign", "tau3", lambda x: -x),
     ("scara", "unit", "q3", lambda x: 1e3 * x),
     ("scara", "offset", "q2", lambda x: x + np.pi / 2),
@@ -228,6 +230,31 @@ def test_what_is_proposed_identifies_the_machine(tmp_path):
     found = propose(tmp_path, "scara", time, columns)
     masses = identify(scara(), restored(tmp_path, "scara", found))
     assert all(p.percent < 5 for p in masses.predictions)
+
+
+def test_six_gears_are_found_together_or_said_not_to_be_told(tmp_path):
+    """Weights and inertia tell those of the first axes to some per cent; efforts of the wrist are mostly friction."""
+    gears = dict(zip(range(1, 7), (101.0, 121.0, 81.0, 50.0, 60.0, 51.0), strict=True))
+    how = {f"q{k}": lambda x, n=n: n * x for k, n in gears.items()}
+    how |= {f"tau{k}": lambda x, n=n: x / n for k, n in gears.items()}
+    time, columns = spoil("six-axis", **how)
+    columns = {f"{name} [rad]" if name[0] == "q" else name: x for name, x in columns.items() if name[0] != "d"}
+    found = propose(tmp_path, "six-axis", time, columns)
+    assert not found.foreign
+    for signal in (s for s in found.mapping.signals if s.name.endswith(".position")):
+        truth = gears[int(signal.column[1:])]
+        unknown = any(f"'{signal.column}': not only" in one for one in found.open)
+        assert signal.sign == 1.0
+        assert unknown or signal.gear == pytest.approx(truth, rel=0.15)
+        assert not (unknown and signal.column in ("q1", "q2", "q3"))
+
+
+def test_an_offset_that_weights_hide_is_taken_as_none(tmp_path):
+    """A slide that moves up and down: a constant of its force is a mass less in its rotor and more in its weight."""
+    found = propose(tmp_path, "scara", *spoil("scara"))
+    plan = plan_identification(scara(), restored(tmp_path, "scara", found))
+    assert not any(name.startswith("lift.effort_offset") for name in plan.regressor.names)
+    assert any(note.startswith("lift: a constant offset of its effort cannot be told") for note in plan.notes)
 
 
 def test_offsets_of_efforts_are_written_with_the_mapping_and_known_to_validate(tmp_path):

@@ -98,6 +98,7 @@ class Identification:
         doubt: why the intervals are not 95 % intervals, empty where nothing speaks against them.
         offsets: constants of measured signals [SI] that the data tell, which a mapping takes off: see `with_offsets`.
         gains: true by measured effort of each drive and its standard deviation, where known loads told them.
+        delays: by which measured efforts come later than the motion asks for [s], where all agree on one.
         time, measured, predicted, fitted: forces of all joints (n, joints) at the rows, nan where one is not used, and
             which rows took part in the fit.
     """
@@ -117,6 +118,7 @@ class Identification:
     doubt: why the intervals are not 95 % intervals, or empty
     offsets: of measured signals, by name [SI]
     gains: of drives, true by measured effort and its standard deviation
+    delays: of measured efforts behind the motion that asks for them, by name [s]
     warnings
     """
     joints: tuple[str, ...]
@@ -139,6 +141,7 @@ class Identification:
     fitted: Array
     offsets: dict[str, float] = field(default_factory=dict)
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)
+    delays: dict[str, float] = field(default_factory=dict)
 
 
 def interval_heading(doubt: str) -> str:
@@ -366,11 +369,13 @@ def identify(
         estimate = plan.estimate(fitted, True)
         notes[f"{outliers} rows are far off all others (outliers): rows far off count less (Huber)"] = None
     update_line("delays of efforts", 0.55)
-    delays = memo.recall("delays", lambda: plan.find_delays(fitted))
-    notes |= dict.fromkeys(_describe_delays(delays, 1 / assess_clock(runs[0].time).rate))
+    delays = memo.recall("delays", lambda: plan.find_delays(fitted, estimate.beta))
+    late, said = _common_delay(delays, 1 / assess_clock(runs[0].time).rate)
+    notes |= dict.fromkeys(said)
     found = _summarise(plan.regressor, plan.base, estimate, fitted, held, memo.recall)
+    names = [name for effort in plan.efforts for name in effort.signals]
     return replace(found, warnings=(*plan.notes, *notes, *found.warnings), offsets=plan.find_offsets(found),
-                   gains=scales)  # fmt: skip
+                   gains=scales, delays=dict.fromkeys(names, late) if late else {})  # fmt: skip
 
 
 @frozen(eq=False)
@@ -492,11 +497,14 @@ class IdentificationPlan:
         numbers = self._numbers_of_efforts(plain, [own.efforts for own in rows])
         return {on: (1 + d, deviation) for on, (d, deviation) in numbers.items()}
 
-    def find_delays(self, rows: Sequence[RegressionRows]) -> dict[str, tuple[float, float]]:
+    def find_delays(self, rows: Sequence[RegressionRows], beta: Array) -> dict[str, tuple[float, float]]:
         """The time by which each effort comes later than the motion needs [s], and its standard deviation.
 
         tau(t) + d tau'(t) = Y beta
+
+        with the slopes of what the model needs: noise of measured ones would make delays look shorter.
         """
+        back = np.linalg.pinv(self.jacobians)
         inner, slopes = [], []
         for own in rows:
             used = own.used.copy()
@@ -504,7 +512,7 @@ class IdentificationPlan:
             # So many rows tell a delay as well as all of them.
             every = max(len(own.time) // ROWS_OF_DELAYS, 1)
             inner.append(replace(replace(own, used=used).part(slice(None, None, every)), rate=own.rate / every))
-            slopes.append(np.gradient(own.efforts, 1 / own.rate, axis=0)[::every])
+            slopes.append(np.gradient(own.Y @ beta @ back, 1 / own.rate, axis=0)[::every])
         return self._numbers_of_efforts(inner, slopes)
 
     def _numbers_of_efforts(
@@ -560,6 +568,16 @@ def plan_identification(what: Scenario | System, example: Run, offsets: bool = T
         forces = ["N m" if unit == "rad" else "N" for unit in units]
         regressor = regressor.with_offsets([effort.on for effort in efforts], forces, jacobians)
     base = find_base_parameters(regressor)
+    # A constant that changes efforts as masses do, such as that of a vertical slide, would take part of the weight.
+    first = len(regressor.parameters) - len(regressor.offsets)
+    told = [k for k in range(len(regressor.offsets)) if first + k in base.kept]
+    if len(told) < len(regressor.offsets):
+        others = [effort.on for k, effort in enumerate(efforts) if k not in told]
+        what = "a constant offset of its effort cannot be told from weights: taken as none"
+        notes.append(f"{', '.join(others)}: {what}; its zero is to be known")
+        parameters = tuple(regressor.parameters[k] for k in [*range(first), *(first + k for k in told)])
+        regressor = replace(regressor, parameters=parameters, offsets=regressor.offsets[told])
+        base = find_base_parameters(regressor)
     return IdentificationPlan(system, regressor, base, tuple(efforts), inputs, jacobians, usable, tuple(notes))
 
 
@@ -620,10 +638,10 @@ def split_rows(rows: Sequence[RegressionRows], held_out: float) -> tuple[list[Re
     return [only.part(first)], [only.part(~first)]
 
 
-def _describe_delays(delays: Mapping[str, tuple[float, float]], step: float) -> Iterator[str]:
+def _common_delay(delays: Mapping[str, tuple[float, float]], step: float) -> tuple[float, list[str]]:
     """A delay on which all efforts agree: one alone that comes late is more likely a law that the model lacks."""
     if not delays:
-        return
+        return 0.0, []
     d, s = (np.array(column) for column in zip(*delays.values(), strict=True))
     deviation = float(np.sum(s**-2.0) ** -0.5)
     common = float(np.sum(d * s**-2.0)) * deviation**2
@@ -631,7 +649,9 @@ def _describe_delays(delays: Mapping[str, tuple[float, float]], step: float) -> 
     if agree and abs(common) > max(SURE * deviation, SHORTEST * step):
         late, sure = 1e3 * common, 1e3 * deviation
         what = f"efforts come {abs(late):.3g} +- {sure:.1g} ms {'later' if late > 0 else 'earlier'}"
-        yield f'{what} than the motion asks for: delay = "{late:.3g} ms" more in a mapping, or the model lacks a law'
+        remedy = f'delay = "{late:.3g} ms" more in a mapping (--map-out writes it), or the model lacks a law'
+        return common, [f"{what} than the motion asks for: {remedy}"]
+    return 0.0, []
 
 
 def _summarise(

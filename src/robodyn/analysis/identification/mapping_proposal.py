@@ -64,6 +64,8 @@ EVIDENCE = 0.3
 """Loss of the sum of logarithms of efforts that follow by which a reading is told."""
 NEARBY = np.radians(20.0)
 """An offset by which others are asked whether they would do as well."""
+OTHER_GEARS = 1.4
+"""A ratio of gears by which others are asked whether they would do as well."""
 UNSURE = 0.3
 """Correlation below which an effort hardly tells how its axis is read."""
 SPEEDS = {unit: parse_unit(unit).factor for unit in ("rad/s", "deg/s", "rpm", "rev/s", "mrad/s")}
@@ -297,6 +299,7 @@ class _Proposer:
         compared = ComparedColumns(
             model, smooth[np.ix_(rows, candidates)], v[np.ix_(rows, candidates)], a[np.ix_(rows, candidates)],
             smooth[np.ix_(rows, efforts)] - smooth[np.ix_(rows, efforts)].mean(axis=0),
+            smooth[np.ix_(rows, efforts)].mean(axis=0),
             tuple(self.numbers[k] for k in efforts),
         )  # fmt: skip
         search = ReadingSearch(compared)
@@ -393,6 +396,10 @@ class _Proposer:
         """Signals of positions, and what is found of them."""
         model, signals = self.model, []
         names = model.places if choice.motor else model.regressor.joints
+        # Where other columns are a motor's, a ratio near that of two units is a gear too.
+        readings = [(choice.scale[p], ANGLES if model.angular[p] else LENGTHS) for p in range(len(names))]
+        fit_here = float(fit.scores().sum())
+        geared = any(_unit_of(size, sizes, "")[1] != 1.0 for size, sizes in readings)
         if choice.motor:
             what = "positions are those of the motors of coupled axes, and are used as such"
             self.findings.append(Finding("positions", "coupled axes", what, "", ""))
@@ -401,6 +408,8 @@ class _Proposer:
             heading, signal = self.headings[column], f"{name}.position"
             sizes = ANGLES if model.angular[p] else LENGTHS
             unit, gear = _unit_of(choice.scale[p], sizes, heading.unit)
+            if geared and heading.unit in sizes and unit != heading.unit:
+                unit, gear = heading.unit, float(f"{sizes[heading.unit] / choice.scale[p]:.4g}")
             size = sizes[unit]
             # signal = sign (column - offset) / gear
             offset = -choice.sign[p] * choice.shift[p] * gear
@@ -422,6 +431,9 @@ class _Proposer:
                 self.tell(heading, "gear ratio", what, f"gear = {gear:.4g}", signal)
                 near = _near_counts(gear * (2 * np.pi / size if model.angular[p] else 1.0))
                 what = f"{gear:.4g} is as accurate as the model's masses{near}"
+                others = [choice.changed(p, scale=size * choice.scale[p]) for size in (1 / OTHER_GEARS, OTHER_GEARS)]
+                if not compared.e.shape[1] or min(compared.fit(o).scores().sum() for o in others) < fit_here + TOLD:
+                    what = f"not only {gear:.4g} explains the efforts, but much larger or smaller ones as well"
                 self.open.append(f"gear of '{heading.column}': {what}, write the one that is known")
         self.describe_open(choice, compared, fit, names)
         return signals
@@ -505,10 +517,18 @@ class _Proposer:
                 late = self.effort_delay(column, needed, p, fit.signs[p, c])
             if late is not None:
                 delays[len(signals) - 1] = late
-        # One logger makes all efforts late by as much.
+        sized = [f"'{signal.column}'" for signal in signals if signal.factor != 1.0 or signal.gear != 1.0]
+        if sized:
+            what = f"size of {', '.join(sized)}: as accurate as the model's masses, some per cent at best"
+            self.open.append(f"{what}; write what is known, or record with a known load too (identify --gains)")
+        # One logger makes all efforts late by as much. What a few of many show may be a law that the model lacks.
         common = float(np.median([*delays.values()])) if delays else 0.0
         if len(delays) * 2 >= len(signals) and all(abs(one - common) < 0.4 * abs(common) for one in delays.values()):
             delays = dict.fromkeys(range(len(signals)), common)
+        elif delays and len(delays) * 3 < len(signals):
+            late = ", ".join(f"'{signals[k].column}' {1e3 * one:.3g} ms" for k, one in delays.items())
+            self.open.append(f"whether efforts come late: {late}, others not clearly; `robodyn identify` tells more")
+            delays = {}
         for k, late in delays.items():
             signals[k] = self.with_delay(signals[k], late, "the effort", "what the motion needs")
         return matches, signals
@@ -613,7 +633,7 @@ class _Proposer:
         smooth, v, a, _ = self.filtered
         there = np.isfinite(np.hstack([smooth[:, candidates], v[:, candidates], a[:, candidates]])).all(axis=1)
         x, dx, ddx = (m[there][:, candidates] for m in (smooth, v, a))
-        whole = ComparedColumns(self.model, x, dx, ddx, x[:, :0], ())
+        whole = ComparedColumns(self.model, x, dx, ddx, x[:, :0], np.zeros(0), ())
         found = np.full((len(smooth), 2 * len(self.model.places)), np.nan)
         q, speed, acceleration = whole.motion(choice)
         found[there] = np.hstack([self.model.forces(q, speed, acceleration), speed @ self.model.A.T])

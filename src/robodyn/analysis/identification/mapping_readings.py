@@ -40,10 +40,18 @@ TOO_LARGE = 0.3
 """What an effort costs that is larger than the model's, or smaller than any gear makes it."""
 TRUST = 0.03
 """What a sign or an offset costs that is not as written."""
+LEVEL, MOST_LEVEL = 0.2, 2.0
+"""What a constant costs that is left of an effort, by the effort's deviation, and the largest one that counts."""
 MIXED = 0.1
 """What a column costs that is in another unit than those of its kind."""
 COUPLED = 0.3
 """What it costs that columns are positions of motors of coupled axes and not of joints."""
+STARTS, MOST_GEAR, COARSE = (3.0, 1.5, 6.0), 40.0, 30
+"""Gears at first, by what reach asks for at least, the most that is tried, and how many on the way."""
+WRONG_TOGETHER = 3.0
+"""Ratio by which gears of coupled axes are tried together."""
+OTHER_GEAR = 0.1
+"""What an e-fold between the gear of a position and that of its effort costs: it may be a current's."""
 LEAST_GAIN = 1 / 400
 """Gain below which no gear and no torque constant is."""
 QUARTER = np.pi / 2
@@ -213,7 +221,8 @@ class ComparedColumns:
     """Filtered columns at the rows of the comparison.
 
     Attributes:
-        x, v, a: positions and their rates, (n, columns); e: efforts (n, columns); named: place of each effort column.
+        x, v, a: positions and their rates, (n, columns); e: efforts (n, columns) less their means, which are `level`.
+        named: place of each effort column.
     """
 
     model: DrivenPlaces
@@ -221,6 +230,7 @@ class ComparedColumns:
     v: Array
     a: Array
     e: Array
+    level: Array
     named: tuple[int | None, ...]
 
     def motion(self, choice: Reading) -> tuple[Array, Array, Array]:
@@ -270,6 +280,10 @@ class ComparedColumns:
         # Efforts are rarely larger than those needed, but smaller before a gear, or as a current.
         gain = gains[rows, columns]
         cost += TOO_LARGE * float(np.sum((gain > NEAR) | (gain < LEAST_GAIN)))
+        # A weight that is always the same, as of a vertical slide, tells which way up it is.
+        constant = self.level[columns] - signs[rows, columns] * gain * np.nan_to_num(force.mean(axis=0))[rows]
+        left_over = np.abs(constant) / np.maximum(self.e[:, columns].std(axis=0), 1e-300)
+        cost += LEVEL * float(np.minimum(left_over, MOST_LEVEL).sum())
         # Of mirrored motions the one is believed that changes least of what is written.
         trust += TRUST * float(np.sum(signs[rows, columns] < 0))
         beside = 1 - left / np.maximum(friction, 1e-12)
@@ -385,26 +399,66 @@ class ReadingSearch:
             yield replace(choice, columns=tuple(c if k == p else own for k, own in enumerate(choice.columns)))
 
     def find_gears(self, best: Reading, cost: float) -> tuple[Reading, float]:
-        """Ratios of motors to joints, where positions reach farther than the joint."""
+        """Ratios of motors to joints, where positions reach farther than the joint.
+
+        Where several do, none can be found with the others as they stand: all begin with about as much as they need at
+        least, and each is looked for in turn with the sense of its axis, until none changes. A motor's torque times its
+        gear is the joint's, so that ratios by which efforts have another size than positions ask for cost something.
+        """
+        from scipy.optimize import minimize
+
         model, x = self.compared.model, self.compared.x
-        for p in np.argsort(-np.ptp(x[:, list(best.columns)], axis=0) * best.scale).tolist():
-            span = min(float(np.ptp(model.limits[p])) + 2 * REACH, 2 * np.pi if model.angular[p] else np.inf)
-            length = float(np.ptp(x[:, best.columns[p]]))
-            if not length * best.scale[p] > 1.05 * span or not np.isfinite(span):
-                continue
-            # From one scale to the next the ends move by a quarter of a radian at most, and then by a hundredth.
-            step = span / int(np.clip(4 * span, 20, 200)) / length
-            scales = np.arange(1, round(span / length / step) + 1) * step
-            tried = [self.turned(best.changed(p, scale=size), p, *turn) for size in scales for turn in _TURNS]
-            for turn in range(4):
-                least, k = min((self.compared.fit(one).cost, k) for k, one in enumerate(tried))
-                within = tried[k].scale[p] * length <= span < best.scale[p] * length
-                if within or least < cost - (0.0 if turn else TOLD):
-                    cost, best = least, tried[k]
-                step = step / 5
-                fine = best.scale[p] + step * np.arange(-5, 6)
-                tried = [best.changed(p, scale=size) for size in fine if size > 0]
-        return best, cost
+        length = np.ptp(x[:, list(best.columns)], axis=0) * best.scale
+        span = np.minimum(np.ptp(model.limits, axis=1) + 2 * REACH, np.where(model.angular, 2 * np.pi, np.inf))
+        least = np.maximum(length / span, 1.0)
+        places = np.flatnonzero((length > 1.05 * span) & np.isfinite(span))
+        coupled = np.isin(np.arange(len(least)), places) & (np.count_nonzero(model.A, axis=0) > 1)
+        coupled |= np.isin(np.arange(len(least)), places) & (np.count_nonzero(model.A, axis=1) > 1)
+        if not places.size:
+            return best, cost
+
+        def judge(ratio: Array, sign: Array) -> float:
+            found = self.compared.fit(replace(best, scale=best.scale / ratio, sign=sign))
+            rows = places[found.assigned[places] >= 0]
+            other = np.abs(np.log(np.maximum(found.gains[rows, found.assigned[rows]] * ratio[rows], 1e-9)))
+            return found.cost + OTHER_GEAR * float(np.minimum(other, np.log(MOST_GEAR)).sum())
+
+        results = []
+        for more in STARTS if places.size > 1 else STARTS[:1]:
+            ratio = np.where(np.isin(np.arange(len(least)), places), least * more, 1.0)
+            sign, lowest = best.sign.copy(), np.inf
+            for sweep in range(2 * ROUNDS):
+                before = lowest
+                for p in places.tolist():
+                    # From one to the next the ends move by a quarter of a radian at most, and then by much less.
+                    grid = least[p] * np.geomspace(1.0, MOST_GEAR, COARSE)
+                    if sweep >= ROUNDS:
+                        grid = ratio[p] * np.geomspace(0.75, 1.33, COARSE)
+                    for gear, way in product([ratio[p], *grid.tolist()], (1.0, -1.0)):
+                        tried, turned = ratio.copy(), sign.copy()
+                        tried[p], turned[p] = gear, way
+                        if (less := judge(tried, turned)) < lowest:
+                            lowest, ratio, sign = less, tried, turned
+                # Gears of coupled axes are wrong together.
+                for times in np.geomspace(1 / WRONG_TOGETHER, WRONG_TOGETHER, COARSE).tolist():
+                    tried = np.where(coupled, np.maximum(ratio * times, least), ratio)
+                    if coupled.any() and (less := judge(tried, sign)) < lowest:
+                        lowest, ratio = less, tried
+                if sweep >= ROUNDS and before - lowest < FINE:
+                    break
+            # All of them at once, on the floor of the valley.
+            done = minimize(
+                lambda logs, ratio=ratio, sign=sign: judge(ratio * np.exp(logs), sign),
+                np.zeros(len(ratio)), method="L-BFGS-B", bounds=[(-0.4, 0.4) if p in places else (0.0, 0.0) for p in
+                range(len(ratio))], options={"eps": 1e-3, "maxfun": 60 * (len(ratio) + 1), "ftol": 1e-6},
+            )  # fmt: skip
+            if done.fun < lowest:
+                lowest, ratio = float(done.fun), ratio * np.exp(done.x)
+            results.append((lowest, replace(best, scale=best.scale / ratio, sign=sign)))
+            if np.median(np.exp(self.compared.fit(results[-1][1]).scores())) < CLEAR:
+                break
+        _, found = min(results, key=lambda one: one[0])
+        return found, self.compared.fit(found).cost
 
     def simplify(self, best: Reading, cost: float) -> tuple[Reading, float]:
         """Back to what is written wherever that costs nothing worth it, and the mirrored motion that does best."""

@@ -79,13 +79,14 @@ def _signal(signal: SignalMapping) -> list[str]:
     return lines
 
 
-def with_offsets(mapping: DataMapping, offsets: Mapping[str, float]) -> DataMapping:
-    """A mapping by which signals are less by constants [SI] than before."""
+def with_offsets(mapping: DataMapping, offsets: Mapping[str, float], delays: Mapping[str, float]) -> DataMapping:
+    """A mapping by which signals are less by constants [SI], and earlier [s], than before."""
     signals = []
     for signal in mapping.signals:
         # signal = sign factor gear (column - offset) of a force or torque; that of a current has no gear.
         size = signal.sign * signal.factor * signal.gear
-        signals.append(replace(signal, offset=signal.offset + offsets.get(signal.name, 0.0) / size))
+        offset = signal.offset + offsets.get(signal.name, 0.0) / size
+        signals.append(replace(signal, offset=offset, delay=signal.delay + delays.get(signal.name, 0.0)))
     return replace(mapping, signals=tuple(signals))
 
 
