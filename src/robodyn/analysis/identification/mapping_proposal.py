@@ -517,17 +517,17 @@ class _Proposer:
                 late = self.effort_delay(column, needed, p, fit.signs[p, c])
             if late is not None:
                 delays[len(signals) - 1] = late
-        sized = [f"'{signal.column}'" for signal in signals if signal.factor != 1.0 or signal.gear != 1.0]
-        if sized:
-            what = f"size of {', '.join(sized)}: as accurate as the model's masses, some per cent at best"
+        scaled = [f"'{signal.column}'" for signal in signals if signal.factor != 1.0 or signal.gear != 1.0]
+        if scaled:
+            what = f"size of {', '.join(scaled)}: as accurate as the model's masses, some per cent at best"
             self.open.append(f"{what}; write what is known, or record with a known load too (identify --gains)")
         # One logger makes all efforts late by as much. What a few of many show may be a law that the model lacks.
         common = float(np.median([*delays.values()])) if delays else 0.0
         if len(delays) * 2 >= len(signals) and all(abs(one - common) < 0.4 * abs(common) for one in delays.values()):
             delays = dict.fromkeys(range(len(signals)), common)
         elif delays and len(delays) * 3 < len(signals):
-            late = ", ".join(f"'{signals[k].column}' {1e3 * one:.3g} ms" for k, one in delays.items())
-            self.open.append(f"whether efforts come late: {late}, others not clearly; `robodyn identify` tells more")
+            few = ", ".join(f"'{signals[k].column}' {1e3 * one:.3g} ms" for k, one in delays.items())
+            self.open.append(f"whether efforts come late: {few}, others not clearly; `robodyn identify` tells more")
             delays = {}
         for k, late in delays.items():
             signals[k] = self.with_delay(signals[k], late, "the effort", "what the motion needs")
