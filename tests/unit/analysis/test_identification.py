@@ -433,6 +433,38 @@ def test_an_interrupted_comparison_of_laws_goes_on_where_it_stopped(monkeypatch,
     assert whole.rows == compare_friction_laws(coupled_arm(), record(), laws, cutoff=15.0).rows
 
 
+def warming(seconds, seed=0, warm=30.0):
+    """A cart whose lubricant its own losses warm up, along two sines; nobody measured its temperature."""
+    rng, rate = np.random.default_rng(seed), 50
+    t = np.arange(int(seconds * rate)) / rate
+    waves = ((0.5, 2.0, 0.0), (0.2, 1.4, 1.0))
+    q, v, a = (sum(size * w**k * np.sin(w * t + phase + k * np.pi / 2) for size, w, phase in waves) for k in range(3))
+    friction, p = np.zeros(t.size), 0.0
+    for k in range(t.size):
+        friction[k] = 3 * np.tanh(v[k] / 1e-3) + 12 * np.exp(-p / 8) * v[k]
+        p += (friction[k] * v[k] - p) / warm / rate
+    effort = 2 * a + friction + 0.05 * rng.normal(size=t.size)
+    infos = (SignalInfo("rail.position", "m"), SignalInfo("rail.effort", "N"))
+    values = np.column_stack([q + 1e-6 * rng.normal(size=t.size), effort])
+    return Run(t, values, infos, Outcome(OutcomeKind.FINISHED, "", t[-1]), Provenance("measured"))
+
+
+def test_friction_that_warms_up_is_found_with_its_time_constant():
+    laws = ("coulomb_friction", "warm_friction")
+    numbers = {"coulomb": 1.0, "viscous": 1.0, "smoothing_velocity": 1e-3}
+    slide = cart(Block("drag", "coulomb_friction", "rail", parameters=numbers))
+    best, other = compare_friction_laws(slide, warming(100.0), laws).rows
+    assert (best.law, other.law) == ("warm_friction", "coulomb_friction")
+    found = dict(part.rsplit(" ", 1) for part in best.tried.removeprefix("rail: ").split(", "))
+    truth = {"coulomb": 3.0, "viscous": 12.0, "softening": 8.0, "time_constant": 30.0}
+    assert {name: float(value) for name, value in found.items()} == pytest.approx(truth, rel=0.02)
+    # A log of a few seconds sees it begin, and not how long it takes.
+    assert "which the log is too short to tell" in compare_friction_laws(slide, warming(8.0), laws).rows[0].tried
+    # `identify` takes such a law as it stands, and says so.
+    warm = Block("drag", "warm_friction", "rail", parameters=numbers | {"softening": 8.0, "time_constant": 30.0})
+    assert any(note.startswith("drag: warm_friction") for note in plan_identification(cart(warm), warming(8.0)).notes)
+
+
 def test_ripple_is_found_with_its_order_beside_the_best_law():
     """Cogging of 12 and 9 periods, a quarter of the friction; without it the simpler law wins."""
     t, q, efforts = truth()

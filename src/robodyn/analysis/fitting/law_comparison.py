@@ -112,7 +112,7 @@ class FrictionPlace:
     Attributes:
         coulomb, viscous: levels; smoothing: speed over which dry friction is smoothed.
         speed, range: of the motion in the data; force: largest one; drive: signal of the only drive there.
-        temperature: mean of it, where it was measured.
+        temperature: mean of it, where it was measured; duration: of the longest recording, where laws may warm up.
     """
 
     name: str
@@ -124,6 +124,7 @@ class FrictionPlace:
     force: float = 0.0
     drive: str = ""
     temperature: float = 0.0
+    duration: float = 0.0
 
 
 SMOOTH = 1e-3
@@ -153,7 +154,7 @@ GUESSES: Mapping[str, Callable[[FrictionPlace], float]] = MappingProxyType(
         "stiffness": lambda p: p.coulomb / (SHORT * p.range),
         "damping": lambda p: 0.1 * p.viscous,
         "softening": lambda p: 2 * p.speed * (p.coulomb + p.viscous * p.speed),
-        "time_constant": lambda p: 3 * p.range / p.speed,
+        "time_constant": lambda p: max(3 * p.range / p.speed, 0.2 * p.duration),
     }
 )
 """First values of the numbers of laws, by their names."""
@@ -246,6 +247,8 @@ MOST_ORDERS, LEAST_PERIODS = 400, 3.0
 MOST_ADDED = 3
 SIGNALS = ("position", "velocity", "load")
 TEMPERATURE = "temperature"
+LAG, LAGGING = "time_constant", 8
+"""Number by which a law's state lags behind the motion, and rounds in which the state is found."""
 
 
 FIXED = ("smoothing_velocity", "reference")
@@ -269,7 +272,9 @@ def comparable_laws(simulated: bool = False, measured: Sequence[str] = ()) -> tu
         signals = [one.name for one in arguments if not one.keyword_only and not one.has_default]
         numbers = [one.name for one in arguments if one.keyword_only and not one.has_default]
         known = info.disturbance and {*signals} <= {*SIGNALS, *measured} and {*numbers} <= {*GUESSES}
-        direct = not info.states and not info.memory and not info.sticks
+        # A state that lags behind the motion by a time constant, such as warmth, follows from it.
+        follows = not info.states or (len(info.states) == 1 and LAG in numbers)
+        direct = follows and not info.memory and not info.sticks
         if known and ("order" not in numbers if simulated else direct):
             found.append(name)
     found.sort(key=lambda name: (not _stands_alone(name), name))
@@ -326,7 +331,11 @@ class LawContest:
         names = _argument_names(law)
         fixed = {name: GUESSES[name](self.places[k]) for name in FIXED if name in names}
         own = {name: np.nan_to_num(values[:, k]) for name, values in motion.signals.items() if name in names}
-        return -np.asarray(known_laws()[law](**own, **fixed, **numbers)["torque"], float)
+        own |= fixed | dict(numbers)
+        function = known_laws()[law]
+        for state in info_of(function).states:
+            own[state] = _lag_behind(function, state, own, float(np.median(np.diff(motion.time))))
+        return -np.asarray(function(**own)["torque"], float)
 
     def forces(self, laws: Sequence[str], theta: Array) -> list[Array]:
         """Forces of laws on the joints at the rows of each recording, numbers axis after axis, law after law."""
@@ -388,7 +397,7 @@ class LawContest:
                     limits.append((-10.0, 10.0, 0.3))
                 elif name.endswith("_slope"):
                     limits.append((-np.inf, np.inf, abs(guess)))
-                elif name in ("stribeck_velocity", "level"):
+                elif name in ("stribeck_velocity", "level", "softening", LAG):
                     limits.append((0.02 * guess, 50 * guess, guess))
                 else:
                     limits.append((0.0, np.inf, guess))
@@ -445,6 +454,21 @@ class LawContest:
         return best[1]
 
 
+def _lag_behind(function: Callable[..., Any], state: str, own: Mapping[str, Any], step: float) -> Array:
+    """A law's state along a motion that begins with the state at 0: x + T x_dot is what it follows with the lag T.
+
+    That depends on the state itself, if little: found in rounds, each half way.
+    """
+    from scipy.signal import lfilter
+
+    T, x = own[LAG], np.zeros(len(own["velocity"]))
+    kept = float(np.exp(-step / T))
+    for _ in range(LAGGING):
+        followed = x + T * np.asarray(function(**own, **{state: x})[f"{state}_dot"], float)
+        x = (x + lfilter([1 - kept], [1.0, -kept], followed)) / 2
+    return np.asarray(x)
+
+
 def prepare_contest(
     scenario: Scenario, runs: Sequence[Run], cutoff: float | None, held_out: float, memo: Memo | None = None
 ) -> LawContest:
@@ -494,7 +518,8 @@ def prepare_contest(
         speed, force = (max(float(np.nanpercentile(np.abs(x), 99)), 1e-9) for x in (v, load))
         span, coulomb = max(float(np.nanmax(q) - np.nanmin(q)), 1e-9), 0.1 * force
         sizes.append(
-            FrictionPlace(place, coulomb, coulomb / speed, SMOOTH * speed, speed, span, force, temperature=warmth)
+            FrictionPlace(place, coulomb, coulomb / speed, SMOOTH * speed, speed, span, force,
+                          temperature=warmth, duration=max(float(np.ptp(m.time)) for m in motions))  # fmt: skip
         )
     spread = np.array([np.nanstd(np.concatenate([m.rows.tau[:, j] for m in motions])) for j in range(len(joints))])
     noise = np.where(spread > 0, spread, 1.0)
@@ -621,10 +646,12 @@ def _judge_team(
     count = len(names) * (len(contest.places) if axis is None else 1)
     table = theta.reshape(len(contest.places), -1)
     which = range(len(contest.places)) if axis is None else [axis]
-    said = [
-        f"{contest.places[k].name}: " + ", ".join(f"{n} {v:.3g}" for n, v in zip(names, table[k], strict=True))
-        for k in which
-    ]
+    said = []
+    for place, values in ((contest.places[k], table[k].tolist()) for k in which):
+        found = [f"{name} {value:.3g}" for name, value in zip(names, values, strict=True)]
+        if LAG in names and values[names.index(LAG)] > place.duration:
+            found.append("which the log is too short to tell")
+        said.append(f"{place.name}: {', '.join(found)}")
     squares = [max(float(np.mean(part**2)), 1e-300) if part.size else np.nan for part in parts]
     return _judge(TOGETHER.join(team), "; ".join(said), count, n, squares)
 

@@ -39,6 +39,7 @@ from .regressor import (
     body_parameters,
     find_base_parameters,
     make_regressor,
+    passive_blocks,
 )
 
 # --------------------------------------------------------------------------------------------------
@@ -578,6 +579,11 @@ def plan_identification(what: Scenario | System, example: Run, offsets: bool = T
         parameters = tuple(regressor.parameters[k] for k in [*range(first), *(first + k for k in told)])
         regressor = replace(regressor, parameters=parameters, offsets=regressor.offsets[told])
         base = find_base_parameters(regressor)
+    numbers = {parameter.number.rpartition(".")[0] for parameter in regressor.parameters}
+    for block in passive_blocks(system.scenario):
+        if block.info.disturbance and block.info.states and block.name not in numbers:
+            kept = f"{block.name}: {block.function.__name__} is taken as it stands, not being linear in its numbers"
+            notes.append(f"{kept}; identify --compare-laws finds those of laws that warm up, robodyn fit all")
     return IdentificationPlan(system, regressor, base, tuple(efforts), inputs, jacobians, usable, tuple(notes))
 
 
