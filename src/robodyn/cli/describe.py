@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from robodyn.analysis.commissioning.library import DriveComparison
     from robodyn.computation.assembly import System
     from robodyn.computation.simulation.starting import Found
-    from robodyn.description.model import Machine, Scenario
+    from robodyn.description.model import Machine
     from robodyn.description.paths import CartesianPath
     from robodyn.description.robots import Robot
     from robodyn.description.robots.xml_tree import BalanceSheet
@@ -520,6 +520,7 @@ def move_robot(
     """
     from robodyn.analysis.commissioning import cube_path, line_from, move, move_fast
     from robodyn.description.files import write_scenario
+    from robodyn.description.files.units import read_quantity
 
     _refuse_existing(out)
     if sum(way is not None for way in (to or None, line, cube)) != 1:
@@ -545,7 +546,13 @@ def move_robot(
         options["speed"] = 0.5 if speed is None else speed
         if cube is not None:
             options["pause"] = 0.5 if pause is None else pause
-        found = move(what, _read_places(to, what) if to else None, along=along, **options)
+        # Positions of joints, with units where wished; who moves them says which joints there are.
+        units = what.state_units()
+
+        def read(joint: str, text: str) -> float:
+            return read_quantity(text, units.get(f"{joint}.position", ""), bare=True)
+
+        found = move(what, read_pairs("to", to, read) or None, along=along, **options)
     if out is not None and found.scenario is not None:
         write_scenario(found.scenario, out)
     return WrittenMove(found, out)
@@ -565,14 +572,6 @@ def _read_line(text: str) -> list[float]:
     if len(by) != 3:
         refuse(f"--line {text}", "must be three numbers, dx,dy,dz [m]", "--line 0,0.5,0")
     return by
-
-
-def _read_places(pairs: Sequence[str], what: Scenario) -> dict[str, float]:
-    """Positions of joints, with units where wished; who moves them says which joints there are."""
-    from robodyn.description.files.units import read_quantity
-
-    units = what.state_units()
-    return read_pairs("to", pairs, lambda name, text: read_quantity(text, units.get(f"{name}.position", ""), bare=True))
 
 
 @command("schema", page=False, json=False)

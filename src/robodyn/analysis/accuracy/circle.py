@@ -113,11 +113,15 @@ def measure_circle(
     fitted = fit_circle(p[part])
     middle = np.array(centre if centre is not None else fitted[1:])
     size = radius if radius is not None else round(fitted[0], 6)
-    angle, r = _polar(p[part] - middle)
+    # Angles that increase from 0 to 2 pi, and radii.
+    x_y = p[part] - middle
+    angle = np.arctan2(x_y[:, 1], x_y[:, 0]) % TURN
+    order = np.argsort(angle, kind="stable")
+    angle, r = angle[order], np.linalg.norm(x_y, axis=1)[order]
     grid = np.linspace(0, TURN, POINTS)
     deviation = np.interp(grid, angle, r, period=TURN) - size
     about = np.linalg.norm(p[part] - fitted[1:], axis=1)
-    span = time[part]
+    span, count = time[part], len(run.certificate)
     speed = float(np.linalg.norm(np.diff(p[part], axis=0), axis=1).sum() / (span[-1] - span[0]))
     return CircleTest(
         name or run.provenance.scenario,
@@ -134,9 +138,7 @@ def measure_circle(
         sign < 0,
         run.provenance.scenario,
         run.provenance.parameters.get("payload.mass", {}).get("value"),
-        f"{len(run.certificate) - len(run.certificate.violated)} of {len(run.certificate)} checks passed"
-        if len(run.certificate)
-        else "",
+        f"{count - len(run.certificate.violated)} of {count} checks passed" if count else "",
     )
 
 
@@ -173,13 +175,6 @@ def _last_turn(p: Array) -> tuple[slice, float]:
     begin = int(np.flatnonzero(remaining_angle >= TURN * (1 - 1e-6))[-1])
     end = begin + int(np.argmax(remaining_angle[begin:] <= TURN * REST))
     return slice(begin, end + 1), sign
-
-
-def _polar(p: Array) -> tuple[Array, Array]:
-    """Angles that increase from 0 to 2 pi, and radii."""
-    angle, r = np.arctan2(p[:, 1], p[:, 0]) % TURN, np.linalg.norm(p, axis=1)
-    order = np.argsort(angle, kind="stable")
-    return angle[order], r[order]
 
 
 def _peak(grid: Array, deviation: Array, reversal: float) -> QuadrantPeak:

@@ -13,7 +13,6 @@ import numpy as np
 from robodyn.analysis.coloured_noise import Spread, describe_doubt, find_spread
 from robodyn.analysis.identification.identify import IntervalEstimate
 from robodyn.analysis.measurement.measured import SignalError, compare_signals
-from robodyn.analysis.sensitivity.variation import Variation
 from robodyn.base import Array, Displayed, Flaw, frozen, refuse, to_plain, write_file
 from robodyn.computation.results import Run
 
@@ -274,7 +273,12 @@ def summarise_fit(
         )
     )
     signals = _signals(residuals, z)
-    slopes = list(dict.fromkeys(_describe_slopes(part.variation) for part in residuals.parts))
+    # How slopes were found, and what they take otherwise than it is.
+    slopes = []
+    for variation in (part.variation for part in residuals.parts):
+        how = "; ".join(["exact", *variation.notes])
+        slopes.append(how if variation.exact else f"central differences: {variation.reason}")
+    slopes = list(dict.fromkeys(slopes))
     if residuals.stepwise:
         steps = ", ".join(names[k] for k in residuals.stepwise)
         slopes.append(f"{steps} acts in steps, at samples: differences of {100 * STEPWISE:.0f} %")
@@ -318,13 +322,6 @@ def _recording(part: RecordingResiduals, z: Array, whole: Run) -> FittedRecordin
     proof = replace(whole, values=np.where(fitted, np.nan, whole.values))
     held_out = compare_signals(run, proof) if (np.isfinite(whole.values) & ~fitted).any() else ()
     return FittedRecording(part.label, whole, run, part.apart(z), held_out)
-
-
-def _describe_slopes(variation: Variation) -> str:
-    """How slopes were found, and what they take otherwise than it is."""
-    if not variation.exact:
-        return f"central differences: {variation.reason}"
-    return "; ".join(["exact", *variation.notes])
 
 
 def _find_spread(

@@ -61,9 +61,6 @@ def friction_states(scenario: Scenario) -> frozenset[str]:
 # Skeleton of a mechanism: where are joints, points and beams in a pose, as lines that can be drawn?
 
 
-Edge = tuple[int, int]
-
-
 @frozen(eq=False)
 class Skeleton:
     """A mechanism as points and the lines between them.
@@ -106,7 +103,12 @@ def build_skeleton(system: System) -> Skeleton | None:
     carriers = [mechanics.locate(point, mechanism, np.array(point.origin)).link for point in mechanism.points]
     edges = [(link.parent + 1, k + 1) for k, link in enumerate(links) if link.node is None]
     edges += [(carrier + 1, len(links) + 1 + k) for k, carrier in enumerate(carriers)]
-    edges += [edge for body in mechanism.flexible_bodies for edge in _follow_beams(body, mechanics, numbers)]
+    # Lines along the beams of each body, and from its joint to where it is clamped; without beams to each node.
+    for body in mechanism.flexible_bodies:
+        joint = mechanics.placements[body.name].link + 1
+        clamped = [node for node in body.nodes if not body.edges or not (np.any(node.shift) or np.any(node.turn))]
+        edges += [(joint, numbers[body.name, node.name]) for node in clamped]
+        edges += [(numbers[body.name, start], numbers[body.name, end]) for start, end in body.edges]
     positions = ca.densify(ca.horzcat(ca.SX.zeros(3), *joints, *points, *nodes.values()))
     return Skeleton(
         (*names, *(f"{body}.{node}" for body, node in nodes)),
@@ -128,14 +130,6 @@ def _place_nodes(
             if (body.name, node.name) not in mechanics.nodes:
                 places[body.name, node.name] = ca.SX((poses[link] @ build_node(node).pose(modes[link])).p)
     return places
-
-
-def _follow_beams(body: FlexibleBody, mechanics: Mechanics, numbers: dict[tuple[str, str], int]) -> list[Edge]:
-    """Lines along the beams of a body, and from its joint to where it is clamped; without beams to each node."""
-    joint = mechanics.placements[body.name].link + 1
-    clamped = [node for node in body.nodes if not body.edges or not (np.any(node.shift) or np.any(node.turn))]
-    beams = [(numbers[body.name, start], numbers[body.name, end]) for start, end in body.edges]
-    return [(joint, numbers[body.name, node.name]) for node in clamped] + beams
 
 
 # --------------------------------------------------------------------------------------------------
