@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.computation.native import Options, compile_kernels
+from robodyn.computation.native import Options, compile_kernels, elementary
 
 EPSILON = np.finfo(float).eps
 COUNT, COLUMN = 500, 20
@@ -142,3 +142,19 @@ def test_entries_that_may_be_loose_leave_the_others_as_the_library_has_them():
     # Nothing that another function computes exactly is taken for what may be loose.
     assert not np.array_equal(loose[:, 2], exact[:, 2])
     assert modules[0].kernels["g"](angles[:1])[0] == modules[1].kernels["g"](angles[:1])[0]
+
+
+def test_what_another_function_of_a_long_model_computes_is_not_computed_once_more_as_loose(monkeypatch):
+    monkeypatch.setattr(elementary, "SHARED_FROM", 0)
+    angles = np.linspace(-3.0, 3.0, 40)
+    function = ca.Function("f", [X], [ca.vertcat(ca.sin(2 * X), ca.cos(X), ca.sin(3 * X))])
+    functions = {"f": function, "g": ca.Function("g", [X], [ca.cos(X)])}
+    loose, exact = (
+        np.array([module.kernels["f"](np.array([a])) for a in angles])
+        for module in (
+            compile_kernels(functions, cache=False, options=Options(loose=(("f", 1),))),
+            compile_kernels(functions, cache=False),
+        )
+    )
+    assert np.array_equal(loose[:, :2], exact[:, :2])
+    assert not np.array_equal(loose[:, 2], exact[:, 2])

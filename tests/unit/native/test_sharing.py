@@ -1,11 +1,13 @@
 """Do programs that share pieces of code compute what each computes alone?"""
 
+import ctypes
+
 import casadi as ca
 import numpy as np
 import pytest
 from support.kernels import call_program
 
-from robodyn.computation.native import read_program
+from robodyn.computation.native import pieces, read_program
 from robodyn.computation.native.compiling import gather_families, improve_program
 from robodyn.computation.native.emit import emit_module
 from robodyn.computation.native.fusion import forms_of
@@ -41,6 +43,31 @@ def test_programs_that_share_code_compute_the_bits_of_each_alone(rare):
         alone = run(MachineCode(compile_objects(emit_module([program])), ["k0"]), 0, program, inputs)
         assert np.isfinite(alone).all()
         assert np.array_equal(run(together, k, program, inputs), alone)
+
+
+def test_an_output_may_lie_on_an_input_that_it_passes_on_to_other_places():
+    """What is passed on is read before anything is written, in whichever function the rest is stored."""
+    x = ca.SX.sym("x", 400)
+    moved = ca.vertcat(x[200:], ca.sin(x[:200]) * 3)
+    program = improve_program(read_program(ca.Function("f", [x], [moved])), False)
+    machine = MachineCode(compile_objects(emit_module([program], 50)), ["k0"])
+    values = np.random.default_rng(4).normal(size=400)
+    expected = call_program(machine, 0, program, [values])
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(machine.address_of("k0"))(*[values.ctypes.data] * 2)
+    assert np.array_equal(values, expected)
+
+
+def test_outputs_from_the_workspace_are_stored_a_piece_at_a_time(monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE_SIZE", 7)
+    x = ca.SX.sym("x", 60)
+    function = ca.Function("f", [x], [ca.vertcat(ca.exp(x), x[::-1], 2.0), x * x])
+    program = improve_program(read_program(function), False)
+    text = emit_module([program], 50).often
+    assert text.count("define internal void @k0.") == 1 + -(-120 // 7)
+    machine = MachineCode(compile_objects(emit_module([program], 50)), ["k0"])
+    values = np.random.default_rng(5).normal(size=60)
+    expected = np.concatenate([np.exp(values), values[::-1], [2.0], values**2])
+    assert call_program(machine, 0, program, [values]) == pytest.approx(expected, rel=1e-15)
 
 
 def test_what_several_programs_compute_is_one_piece_of_code():
