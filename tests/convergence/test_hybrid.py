@@ -8,9 +8,9 @@ from support.kernels import kernel, make_problem
 from robodyn.description.model import Solver
 
 FIRST = dict.fromkeys(("euler", "symplectic_euler"), 1)
-SECOND = dict.fromkeys(("heun", "heun_euler", "trbdf2"), 2)
+SECOND = dict.fromkeys(("heun", "heun_euler", "trbdf2", "rkc"), 2)
 METHODS = FIRST | SECOND | {"rk4": 4, "rodas4": 4, "rodas4p": 4, "dopri5": 5}
-ADAPTIVE = ["dopri5", "heun_euler", "rodas4", "rodas4p", "trbdf2"]
+ADAPTIVE = ["dopri5", "heun_euler", "rodas4", "rodas4p", "trbdf2", "rkc"]
 
 
 def plant(t, x, d, m, p, out):

@@ -51,7 +51,7 @@ FIXED = [name for name in Solver.names() if not Solver(name).adaptive]
 
 
 @pytest.mark.parametrize(
-    "method", ["euler", "symplectic_euler", "heun", "heun_euler", "rk4", "dopri5", "rodas4", "rodas4p"]
+    "method", ["euler", "symplectic_euler", "heun", "heun_euler", "rk4", "dopri5", "rodas4", "rodas4p", "rkc"]
 )
 def test_equal_steps_have_the_methods_order(method):
     steps = T_END / np.array([40, 80, 160])
@@ -94,7 +94,7 @@ def test_trbdf2_has_order_two_by_its_number_of_steps():
     assert observed_order(1 / np.array(counts), errors) == pytest.approx(2, abs=0.3)
 
 
-@pytest.mark.parametrize("method", ["heun_euler", "dopri5", "rodas4", "rodas4p", "trbdf2"])
+@pytest.mark.parametrize("method", ["heun_euler", "dopri5", "rodas4", "rodas4p", "trbdf2", "rkc"])
 def test_errors_follow_the_tolerance(method):
     tolerances = np.array([1e-4, 1e-6, 1e-8])
     errors = [final_error(PROBLEM, Solver(method, rtol=e, atol=e), T_END, START, EXACT) for e in tolerances]
@@ -104,7 +104,9 @@ def test_errors_follow_the_tolerance(method):
     assert errors[-1] < 1e-5
 
 
-@pytest.mark.parametrize(("method", "order"), [("heun", 3), ("rk4", 4), ("dopri5", 5), ("rodas4", 4), ("trbdf2", 3)])
+@pytest.mark.parametrize(
+    ("method", "order"), [("heun", 3), ("rk4", 4), ("dopri5", 5), ("rodas4", 4), ("trbdf2", 3), ("rkc", 3)]
+)
 def test_polynomials_between_steps_keep_up(method, order):
     errors, steps = [], T_END / np.array([20, 40, 80])
     for h in steps:

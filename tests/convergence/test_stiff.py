@@ -85,3 +85,23 @@ def test_a_wrong_start_is_forgotten_at_once(method):
     # two.
     solver = Solver(method, step=0.1, max_step=0.1, rtol=1e-3, atol=1e6)
     assert final_error(FOLLOWER, solver, 1.0, [1e3], np.sin(1.0)) < 1.0
+
+
+def test_stages_of_rkc_grow_as_the_root_of_the_stiffness():
+    """x_i' = -r_i (x_i - cos t): two that settle at 1/s and at 1e3 to 1e5/s; no derivatives are given."""
+
+    def settling(t, x, d, m, p, out):
+        out[0] = np.cos(t[0]) - x[0]
+        out[1] = p[0] * (np.cos(t[0]) - x[1])
+
+    problem, solver = make_problem(kernel(settling), 2), Solver("rkc", rtol=1e-4, atol=1e-4)
+    rates, evaluations = [1e3, 1e4, 1e5], []
+    for rate in rates:
+        start, p = np.array([0.5, 1.0]), np.array([rate])
+        result = integrate(problem, solver, 0.0, 10.0, start, EMPTY, p, EngineRecording("none"))
+        exact = np.array([0.5 * (np.cos(10.0) + np.sin(10.0)), np.cos(10.0)])
+        assert np.max(np.abs(result.x - exact)) < 1e-3
+        evaluations.append(result.counters.evaluations)
+    # Euler's method is stable up to two time constants of the fastest: a tenth of its evaluations.
+    assert observed_order(rates, evaluations) == pytest.approx(0.5, abs=0.15)
+    assert evaluations[-1] < 0.1 * 10.0 * rates[-1] / 2.0

@@ -114,6 +114,32 @@ def test_a_joint_that_is_held_stays_within_its_bristles():
     assert np.ptp(elbow[9000:]) < 1e-9
 
 
+@pytest.mark.parametrize("method", ["rosw1", "rosw2"])
+def test_bodies_that_float_and_tumble_converge_with_order_two(method):
+    """Positions of a free joint are more than its velocities: q_dot = N(q) v."""
+    trunk = Body("trunk", 2.0, inertia=(0.01, 0.02, 0.03))
+    rod = Body("rod", 0.5, com=(0.0, 0.0, -0.1), inertia=(2e-3, 2e-3, 1e-4))
+    base = Joint("base", "free", GROUND, "trunk")
+    hinge = Joint("hinge", "revolute", "trunk", "rod", (0.1, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+    spring = Block("spring", "spring", on="hinge", parameters={"stiffness": 5.0})
+    damper = Block("damper", "viscous_friction", on="hinge", parameters={"viscous": 3.0})
+    machine = Machine("tumbler", Mechanism("tumbler", (trunk, rod), (base, hinge)), (spring, damper))
+    start = {
+        "base.x.velocity": 1.0,
+        "base.angular_velocity.x": 3.0,
+        "base.angular_velocity.z": 5.0,
+        "hinge.position": 0.5,
+    }
+    scenario = Scenario("tumbler", machine, 0.4, start, recording=Recording(rate=100.0))
+    exact = simulate(scenario, Solver("dopri5", rtol=1e-11, atol=1e-13))
+    names = ("hinge.position", "base.x.position", *(f"base.orientation.{axis}" for axis in "wxyz"))
+    steps, errors = np.array([4e-3, 2e-3, 1e-3]), []
+    for step in steps:
+        run = simulate(scenario, Solver(method, step=float(step)))
+        errors.append(max(np.max(np.abs(run[name].values - exact[name].values)) for name in names))
+    assert observed_order(steps, errors) == pytest.approx(2.0, abs=0.3)
+
+
 def test_systems_without_a_free_mechanism_are_refused():
     with pytest.raises(ModelError, match="rosw2 cannot be combined with constraints"):
         simulate(find_scenario("four-bar"), Solver("rosw2"))

@@ -22,7 +22,7 @@ def test_of_random_zones_walls_and_grazing_events_none_is_passed_over(kind):
     assert passed_over(kind, 12, seed=7) == []
 
 
-@pytest.mark.parametrize("method", ["auto", "dopri5", "heun_euler", "rodas4", "trbdf2"])
+@pytest.mark.parametrize("method", ["auto", "dopri5", "heun_euler", "rodas4", "trbdf2", "rkc"])
 def test_a_brake_zone_stops_what_coasts_into_it(method):
     """v' = -c v in the zone: it stops 1/c behind its begin, however long steps are before."""
 
@@ -36,7 +36,7 @@ def test_a_brake_zone_stops_what_coasts_into_it(method):
     assert run.certificate[UNSEEN].subject == f"proven on {run.statistics.steps} of {run.statistics.steps} steps"
 
 
-@pytest.mark.parametrize("method", ["auto", "dopri5", "heun_euler", "rodas4", "rodas4p", "trbdf2"])
+@pytest.mark.parametrize("method", ["auto", "dopri5", "heun_euler", "rodas4", "rodas4p", "trbdf2", "rkc"])
 def test_a_narrow_range_of_speeds_is_felt(method):
     """v' = -10, and -100 in a range of 0.1 mm/s to 0.1 m/s, which no stage of a step has to fall into."""
 

@@ -108,7 +108,7 @@ double count_work(const Run *run, const Method *method) {
   const Model *model = run->model;
   double stages = (double)method->stages, n = (double)model->n_x, core = n - (double)model->n_quadratures;
   double work = (stages - 1.0) * (double)model->rhs_work + stages * stages * n;
-  if (method->family == EXPLICIT) return work;
+  if (takes_rates_alone(method)) return work;
   return work + (double)model->jacobian_work + 2.0 * core * core * (core / 3.0 + stages - 1.0);
 }
 

@@ -15,6 +15,9 @@
 #define LEAST_ERROR 1e-4
 #define NEGLIGIBLE 1e-3
 
+/* Part of a step up to a change that may not be there. */
+#define RECEDES 1e-3
+
 /* The k-th step of a segment ends at t_segment + k h, the last one at the end of the segment exactly. Steps given by the
    model are all of one length, the longest that divides the segment: some carry over what belongs to a length. */
 static double choose_fixed(Run *run) {
@@ -202,6 +205,8 @@ int take_step(Run *run) {
     /* The error of a step across a change says little: what lies before it is tried first. */
     if (error > 1.0 && error < INFINITY && changes_between(run, 0)) {
       run->rejected++;
+      /* So near a change as a step that is far too long says it to be, it recedes: the next step is not as long again. */
+      if (run->cut < RECEDES * h) run->h = least(run->h, 0.5 * h);
       continue;
     }
     if (error <= 1.0) {

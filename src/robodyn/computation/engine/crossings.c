@@ -368,6 +368,7 @@ int locate_events(Run *run) {
   /* Steps that lanes take in a convoy depend on no state: nothing is proven of them. */
   if (run->compute && run->method->family == FUSED_STEP && run->n_active == 0) return 0;
   if (run->n_active > 0 && (!run->guards_known || run->model->projection)) guards_at(run, 1.0, G_END);
+  double work = run->proof_work;
   run->only_aside = 0;
   int64_t n_log = run->n_log, n_unproven = run->n_unproven, n_missed = run->n_missed;
   int safe = stays_safe(run), fired = 0;
@@ -394,6 +395,8 @@ int locate_events(Run *run) {
     return -1;
   }
   run->n_too_long = 0;
-  run->n_proven += !safe && run->n_unproven == n_unproven && run->n_missed == n_missed;
+  int proven = !safe && run->n_unproven == n_unproven && run->n_missed == n_missed;
+  run->n_proven += proven;
+  if (!safe && !proven) regret_proof(run, work);
   return fired;
 }

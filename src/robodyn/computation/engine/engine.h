@@ -159,8 +159,8 @@ typedef struct {
   const struct March *march;      /* null: steps are taken by the method alone */
 } Model;
 
-/* An integration method: its tables, see the families in steps.c and implicit.c. */
-enum { EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, IMPLICIT_STEP, FUSED_STEP };
+/* An integration method: its tables, see the families in steps.c, implicit.c and stabilised.c. */
+enum { EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, STABILISED, IMPLICIT_STEP, FUSED_STEP };
 
 typedef struct Method {
   int64_t family;
@@ -289,6 +289,7 @@ typedef struct Run {
   double matrix_scale;
   double matrix_shift;
   double newton_rate;     /* slowest convergence of Newton's method in the last step */
+  double radius;          /* spectral radius of df/dx by which a stabilised step counts its stages [1/s] */
   /* Choice of the method: since when stability has limited explicit steps, and how long one was then; the same for the
      first that a stiff one replaced (0: it had become too small); the mean of the last steps, and of the last of the
      other method; the time covered by the stiff method; and when a step that had become too small was last given to the other one. */
@@ -310,6 +311,7 @@ typedef struct Run {
   int64_t end_known;      /* 1: x_dot at END stands behind the stages; -1: END was changed after the step */
   int64_t jacobian_known;
   int64_t matrix_serves;  /* whether Newton's method converged fast with the last derivatives */
+  int64_t radius_age;     /* steps since the radius was estimated, -1: it does not hold here */
   int64_t dense_known;
   int64_t guards_known;   /* 1: those at END were computed with its slope */
   int64_t was_rejected;

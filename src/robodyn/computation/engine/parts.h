@@ -53,6 +53,9 @@ static inline double parabola_miss(double a, double b, double c, double d, doubl
   return largest(first, last);
 }
 
+/* Whether a method takes its steps by the rates alone, without their derivatives. */
+static inline int takes_rates_alone(const Method *method) { return method->family == EXPLICIT || method->family == STABILISED; }
+
 /* A row of states. */
 static inline double *state(const Run *run, int64_t index) { return run->x + index * run->model->n_x; }
 
@@ -92,8 +95,9 @@ int clip_row(Run *run, double t, int64_t target);
 void project_row(Run *run, double t, int64_t target);
 void project_end(Run *run);
 
-/* steps.c, implicit.c, linear.c */
+/* steps.c, stabilised.c, implicit.c, linear.c */
 int try_step(Run *run);
+int step_stabilised(Run *run);
 int step_rosenbrock(Run *run);
 int step_esdirk(Run *run);
 int step_implicit(Run *run);
@@ -132,6 +136,12 @@ void push_jump(Run *run, double t, int64_t level);
 /* guards.c, roots.c, crossings.c */
 /* Units in the last place of time by which roots are known. */
 #define ROOT_ULPS 4.0
+/* A part of the step at whose ends a value has two signs. */
+typedef struct {
+  double left, right, value_left, value_right;
+} Bracket;
+double close_bracket(Run *run, int64_t j, int64_t sign, Bracket b, double (*value_at)(Run *, double, int64_t));
+double root_width(const Run *run);
 double guard_value_at(Run *run, double theta, int64_t j);
 double locate_root(Run *run, int64_t j, int64_t sign, double start, double end, double value_end, double before);
 double point_at(Run *run, double theta);
@@ -155,6 +165,7 @@ void bound_quartic(const double c[5], double a, double b, double bounds[4]);
 double scan_step(Run *run);
 double count_work(const Run *run, const Method *method);
 int may_leave_open(Run *run);
+void regret_proof(Run *run, double before);
 int changes_between(Run *run, int allowed);
 int stays_safe(Run *run);
 

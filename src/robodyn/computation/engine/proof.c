@@ -38,7 +38,11 @@ enum { MOST_PARTS = 100 };
 #define FIRST_WORK 1e7
 #define SHARE 0.1
 #define STEP_WORK 500.0
+/* What decides nothing counts so many times more: while feet land and slip nothing is proven, and what rests later is. */
+#define IN_VAIN 7.0
 #define ENTRY_WORK 30.0
+/* An operation on bounds takes as long as so many others: they round both ways, and branch. */
+#define BOUND_WORK 4.0
 /* Part at the start of a step in which a guard that has just fired has the sign of its rate there. */
 #define LEAVING_PART 0x1p-12
 /* The part up to a change, and a little more; and what is tried of a part that was too long: a ball that comes back turns in
@@ -77,6 +81,8 @@ static int may_spend(const Run *run) {
   double step_work = STEP_WORK + count_work(run, run->method);
   return run->proof_work <= FIRST_WORK + SHARE * (double)run->steps * step_work;
 }
+/* What a look at the step just made has cost since the work was `before`, and decided nothing, counts again and again. */
+void regret_proof(Run *run, double before) { run->proof_work += IN_VAIN * (run->proof_work - before); }
 static double *values_row(const Run *run, int64_t row) { return run->condition_values + row * run->model->n_conditions; }
 
 /* [middle, radius, middle of the rate, its radius] of c0 + c1 s + .. + c4 s^4 for a <= s <= b: by the Taylor series about the
@@ -189,7 +195,7 @@ static int64_t enclose(Run *run) {
   int64_t n = count_all(run), count = 0;
   const double *middle = run->bounds_found, *radius = middle + n;
   call_kernel(run, run->model->enclosures, run->t, run->box, run->bounds_found);
-  run->proof_work += 0.5 * (double)run->model->bounds_work;
+  run->proof_work += 0.5 * BOUND_WORK * (double)run->model->bounds_work;
   for (int64_t j = 0; j < n; j++) {
     count += run->open[j] = !is_certain(run, j, middle[j], radius[j]);
     /* What begins at zero is on the side that it goes to. */
@@ -295,11 +301,23 @@ static int moves_one_way(const Run *run, int64_t j, double g_a, double g_b, doub
   return g_a + g_b - 2.0 * level > most && 2.0 * (level + 1.0) - g_a - g_b > most;
 }
 
+/* Value of a condition at a place of the step; zero is of the side that it was on. */
+static double condition_value_at(Run *run, double theta, int64_t j) {
+  double value = conditions_at(run, theta, V_POINT)[j - first_condition(run)];
+  return value != 0.0 ? value : (double)run->level[j] * DBL_MIN;
+}
+
 /* Place in (a, b] from which on condition j has another level than on its left, to the resolution of time. */
 static double locate_change(Run *run, int64_t j, double a, double b) {
   int64_t first = first_condition(run), kind = kind_of(run, j);
-  double width = ROOT_ULPS * spacing(largest(fabs(run->t), fabs(run->t_new))) / run->h_tried;
-  while (b - a > width) {
+  if (kind <= KINK) {
+    /* Numbers that mostly are smooth. */
+    Bracket bracket = {a, b, condition_value_at(run, a, j), condition_value_at(run, b, j)};
+    int64_t sign = run->level[j];
+    if (sign_of(bracket.value_left) == sign && sign_of(bracket.value_right) != sign)
+      return close_bracket(run, j, sign, bracket, condition_value_at);
+  }
+  while (b - a > root_width(run)) {
     double middle = 0.5 * (a + b);
     if (!(a < middle && middle < b)) break;
     if (differs(kind, run->level[j], level_of(kind, conditions_at(run, middle, V_POINT)[j - first])))
@@ -350,7 +368,7 @@ static Change find_change(Run *run, double a, double b) {
   double *roots = guard_row(run, G_ROOT);
   look_at_end(run, b, 1);
   call_kernel(run, run->model->drifts, run->t, run->box, run->bounds_found);
-  run->proof_work += 0.5 * (double)run->model->bounds_work;
+  run->proof_work += 0.5 * BOUND_WORK * (double)run->model->bounds_work;
   for (int64_t j = 0; j < n; j++) {
     if (j < first) roots[j] = INFINITY;
     if (!run->open[j]) continue;
@@ -401,7 +419,8 @@ static double kink_error(const Run *run, double theta) {
    at their end, and at the first of several changes and then at the next: what holds only between two, no stage may have seen. */
 static int must_end(const Run *run, int64_t j, double theta) {
   if (run->model->condition_kind[j] & LATE) return 1;
-  return run->method->family == EXPLICIT && (jumps_at(run, j) || kink_error(run, theta) * run->error_before > KINK_ERROR);
+  if (!takes_rates_alone(run->method)) return 0;
+  return jumps_at(run, j) || (run->method->family == EXPLICIT && kink_error(run, theta) * run->error_before > KINK_ERROR);
 }
 
 /* Time by which a step may end beside a change: as good as at it. */
@@ -668,19 +687,22 @@ int changes_between(Run *run, int allowed) {
   double place = INFINITY;
   int64_t changed = -1, looked_at = !allowed;
   for (int64_t k = 0; k < n && !looked_at; k++) looked_at = kind_of(run, first + k) == STAIR;
-  if (!looked_at || n == 0 || (run->method->family != EXPLICIT && run->model->n_d == 0)) return 0;
+  if (!looked_at || n == 0 || (!takes_rates_alone(run->method) && run->model->n_d == 0)) return 0;
   begin_levels(run);
-  conditions_at(run, 1.0, V_RIGHT);
+  /* Where some rest undecided, changes of a step that its error forbids are many. */
+  for (int64_t k = 0; k < n && !allowed; k++)
+    if (run->level[first + k] == ASIDE) return 0;
+  /* At the end, then at the first place found so far. */
+  const double *values = conditions_at(run, 1.0, V_RIGHT);
   for (int64_t k = 0; k < n; k++) {
     int64_t kind = kind_of(run, first + k), level = run->level[first + k];
-    /* At the first place found so far, for those behind it. */
-    double value = place < INFINITY ? conditions_at(run, place, V_POINT)[k] : values_row(run, V_RIGHT)[k];
-    /* Where some rest undecided, changes of a step that its error forbids are many. */
-    if (level == ASIDE && !allowed) return 0;
-    if (level == ASIDE || (allowed && kind != STAIR) || !differs(kind, level, level_of(kind, value))) continue;
+    if (level == ASIDE || (allowed && kind != STAIR) || !differs(kind, level, level_of(kind, values[k]))) continue;
+    /* Of order 2 a kink costs a stabilised step little, and many contacts have many kinks. */
+    if (run->method->family == STABILISED && !jumps_at(run, first + k)) continue;
     need_dense(run);
     changed = first + k;
     place = locate_change(run, changed, 0.0, least(place, 1.0));
+    values = conditions_at(run, place, V_POINT);
   }
   return changed >= 0 && ends_at_change(run, changed, place);
 }

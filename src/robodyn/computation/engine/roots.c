@@ -1,14 +1,10 @@
-/* Root finding: at which place of a step is a guard zero, to the last digits of time?
+/* Root finding: at which place of a step is a guard, or a condition, zero, to the last digits of time?
 
    Symbols: theta = 0..1 the place in the step; left, right the ends of a bracket of the root. */
 
 #include "parts.h"
 
 enum { MOST_HALVINGS = 60, MOST_ITERATIONS = 120 };
-
-typedef struct {
-  double left, right, value_left, value_right;
-} Bracket;
 
 /* Value of guard j at a place of the step. */
 double guard_value_at(Run *run, double theta, int64_t j) {
@@ -84,15 +80,14 @@ static double interpolate(double a, double b, double c, double fa, double fb, do
   return fa / (fb - fa) * (fc / (fb - fc)) + (c - a) / (b - a) * (fa / (fc - fa)) * (fb / (fc - fb));
 }
 
-/* Right end of a bracket of the root of guard j, a few units in the last place of t wide. A root beyond a place, which is
-   of no interest, is not located: the bracket's right end as it is. */
-double locate_root(Run *run, int64_t j, int64_t sign, double start, double end, double value_end, double before) {
-  double width = ROOT_ULPS * spacing(largest(fabs(run->t), fabs(run->t_new))) / run->h_tried;
-  need_dense(run);
-  Bracket b = enter_bracket(run, j, sign, start, end, value_end);
-  if (b.left == b.right) return find_return(run, j, sign, start, end);
-  b = narrow(run, j, sign, b);
-  if (b.left >= before && b.right > before + 2.0 * width) return b.right;
+/* Places that are nearer to each other are one. */
+double root_width(const Run *run) {
+  return ROOT_ULPS * spacing(largest(fabs(run->t), fabs(run->t_new))) / run->h_tried;
+}
+
+/* Right end of a bracket made as narrow as that: at its left end number j of the values has a sign, at its right end not. */
+double close_bracket(Run *run, int64_t j, int64_t sign, Bracket b, double (*value_at)(Run *, double, int64_t)) {
+  double width = root_width(run);
   /* The end moved last is a; b.left and b.right in turn, as they move; the place left is c. */
   double c = NAN, value_c = NAN;
   int moved_right = 0;
@@ -106,11 +101,22 @@ double locate_root(Run *run, int64_t j, int64_t sign, double start, double end, 
     double middle = b.left + length * least(largest(part, nearest), 1.0 - nearest);
     if (!(b.left < middle && middle < b.right)) middle = 0.5 * (b.left + b.right);
     if (middle == b.left || middle == b.right) break;
-    double value = guard_value_at(run, middle, j);
+    double value = value_at(run, middle, j);
     moved_right = sign_of(value) != sign;
     c = moved_right ? b.right : b.left;
     value_c = moved_right ? b.value_right : b.value_left;
     b = moved_right ? (Bracket){b.left, middle, b.value_left, value} : (Bracket){middle, b.right, value, b.value_right};
   }
   return b.right;
+}
+
+/* Right end of a bracket of the root of guard j, a few units in the last place of t wide. A root beyond a place, which is
+   of no interest, is not located: the bracket's right end as it is. */
+double locate_root(Run *run, int64_t j, int64_t sign, double start, double end, double value_end, double before) {
+  need_dense(run);
+  Bracket b = enter_bracket(run, j, sign, start, end, value_end);
+  if (b.left == b.right) return find_return(run, j, sign, start, end);
+  b = narrow(run, j, sign, b);
+  if (b.left >= before && b.right > before + 2.0 * root_width(run)) return b.right;
+  return close_bracket(run, j, sign, b, guard_value_at);
 }

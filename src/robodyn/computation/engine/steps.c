@@ -67,6 +67,7 @@ int try_step(Run *run) {
     case SYMPLECTIC: return step_symplectic(run);
     case ROSENBROCK: return step_rosenbrock(run);
     case ESDIRK: return step_esdirk(run);
+    case STABILISED: return step_stabilised(run);
     case IMPLICIT_STEP: return step_implicit(run);
     default: return step_fused(run);
   }

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.base import Array
 
-EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, IMPLICIT_STEP, FUSED_STEP = range(6)
+EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, STABILISED, IMPLICIT_STEP, FUSED_STEP = range(7)
 """Families of methods, as in engine.h: of the last two the model gives the equations of a step, and the step itself."""
 
 Row = Sequence[float]
@@ -245,6 +245,14 @@ def trbdf2() -> MethodTable:
     return make_method(ESDIRK, 2, a, b, c, P, b - third_order, error_order=3, reuses_last=1, gamma=gamma)
 
 
+def rkc() -> MethodTable:
+    """RKC of Sommeijer, Shampine and Verwer (1998), of order 2, with as many stages as make a step stable: the engine
+    has its coefficients. Its rows hold x_dot0, (x1 - x0) / h, the fastest motion and x_dot1; the polynomial is cubic.
+    """
+    b, e = [0, 1, 0, 0], [0.4, -0.8, 0, 0.4]
+    return make_method(STABILISED, 2, np.zeros((4, 4)), b, [0, 1, 1, 1], hermite(b, 3), e, 3, reuses_last=1)
+
+
 def implicit_step() -> MethodTable:
     """A step the model gives, of order 2: the stages hold x_dot0, (x1 - x0) / h and x_dot1, the polynomial is cubic."""
     b = [0, 1, 0]
@@ -278,8 +286,8 @@ def rattle() -> MethodTable:
 METHODS = {
     make.__name__: make
     for make in (
-        auto, euler, heun, rk4, symplectic_euler, heun_euler, dopri5, rodas4, rodas4p, trbdf2, generalised_alpha,
-        rattle, rosw1, rosw2,
+        auto, euler, heun, rk4, symplectic_euler, heun_euler, dopri5, rodas4, rodas4p, trbdf2, rkc,
+        generalised_alpha, rattle, rosw1, rosw2,
     )
 }  # fmt: skip
 

@@ -314,14 +314,14 @@ class Rates:
 # --------------------------------------------------------------------------------------------------
 # Fused steps: a step of a Rosenbrock W-method as a function of [x0, h, time at the end, delayed signals at the start].
 #
-#     M a + c = tau(t, q, v, z),   q_dot = v,   z_dot = f(t, q, v, z)
+#     M a + c = tau(t, q, v, z),   q_dot = N(q) v,   z_dot = f(t, q, v, z)
 #
 # A Rosenbrock method solves (1 - gamma h J) k = r twice with the same matrix. A W-method keeps its order whatever J is,
 # so J holds what can be stiff and nothing else: the derivatives of the forces tau and of the rates f, exactly; not
-# those of the inertia forces. Then z is eliminated entry by entry, q by q_dot = v, and one symmetric matrix of the size
-# of M is left to be factorised:
+# those of the inertia forces, nor of N, the identity but for balls. Then z is eliminated entry by entry, q by
+# q_dot = N v, and one symmetric matrix of the size of M is left to be factorised:
 #
-#     S = M - g^2 tau_q - g tau_v - g tau_z Z^-1 (g f_v + g^2 f_q),   Z = 1 - g f_z,   g = gamma h
+#     S = M - g^2 tau_q N - g tau_v - g tau_z Z^-1 (g f_v + g^2 f_q N),   Z = 1 - g f_z,   g = gamma h
 
 
 def fused_step(system: System, column: ca.SX, end: ca.SX) -> dict[str, ca.Function]:
@@ -347,11 +347,11 @@ def trace_rosw2(system: System) -> dict[str, ca.Function]:
     first = _at(system, rates, symbols.t, x, d0)
     matrix = StageMatrix(system, first, GAMMA["rosw2"] * h)
 
-    k1 = matrix.solve(v, first.force, first.z_dot)
+    k1 = matrix.solve(system.N @ v, first.force, first.z_dot)
     x2 = ca.vertcat(x[: n + n_v + z.numel()] + h * ca.vertcat(*k1), book)
     second = _at(system, rates, t1, x2, symbols.d)
-    v2 = x2[n : n + n_v]
-    k2 = matrix.solve(v2 - 2 * k1[0], _second_force(system, first, second, 2 * k1[1]), second.z_dot - 2 * k1[2])
+    q_dot2 = at_state(system, [system.N], x2)[0] @ x2[n : n + n_v]
+    k2 = matrix.solve(q_dot2 - 2 * k1[0], _second_force(system, first, second, 2 * k1[1]), second.z_dot - 2 * k1[2])
 
     book1, book2 = (matrix.step * matrix.follow_books(k) for k in (k1, k2))
     book1 += first.book
@@ -382,23 +382,28 @@ def trace_rosw1(system: System) -> dict[str, ca.Function]:
 
         (1 - h/2 J) k = f(t + h/2, x0),   x1 = x0 + h k
 
-    J leaves out the inertia forces c. They are taken at the middle of the step: at q0 + h/2 v0, and at the speed
-    v0 + h/2 a, whose acceleration a is that of the same equations with c at the speed v0.
+    J leaves out the inertia forces c. They are taken at the middle of the step: at q0 + h/2 N v0, and at the speed
+    v0 + h/2 a, whose acceleration a is that of the same equations with c at the speed v0. So is the rate N v of q.
     """
     symbols = system.symbols
     x, h, t1, d0 = symbols.x, ca.SX.sym("h"), ca.SX.sym("t1"), ca.SX.sym("d0", symbols.d.numel())
     q, v, z, book = split_states(system, x)
     middle, d = 0.5 * (symbols.t + t1), 0.5 * (d0 + symbols.d)
     rates = find_rates(system)
+    q_dot = system.N @ v
+    q_middle = q + 0.5 * h * q_dot
 
     def at_middle(velocity: ca.SX) -> Rates:
-        return _at(system, rates, middle, ca.vertcat(q + 0.5 * h * v, velocity, z, book), d)
+        return _at(system, rates, middle, ca.vertcat(q_middle, velocity, z, book), d)
 
     here, ahead = _at(system, rates, middle, x, d), at_middle(v)
     matrix = StageMatrix(system, replace(here, M=ahead.M), GAMMA["rosw1"] * h)
-    _, a, _ = matrix.solve(v, here.tau - ahead.c, here.z_dot)
-    k = matrix.solve(v, here.tau - at_middle(v + 0.5 * h * a).c, here.z_dot)
+    _, a, _ = matrix.solve(q_dot, here.tau - ahead.c, here.z_dot)
+    k = matrix.solve(q_dot, here.tau - at_middle(v + 0.5 * h * a).c, here.z_dot)
     book_rates = here.book + matrix.step * matrix.follow_books(k)
+    if system.has_balls:
+        N = ca.substitute(system.N, system.q, q_middle)
+        k = N @ (v + 0.5 * h * k[1]), *k[1:]
     return fused_step(system, ca.vertcat(x, h, t1, d0), x + h * ca.vertcat(*k, book_rates))
 
 
@@ -422,12 +427,12 @@ class StageMatrix:
     def __init__(self, system: System, first: Rates, step: ca.SX) -> None:
         self.step, self.system, self.first = step, system, first
         q, v, z, _ = split_states(system, system.symbols.x)
-        tau = first.tau
+        tau, self.N = first.tau, system.N
         self.tau_q, self.tau_v, self.tau_z = (ca.jacobian(tau, part) for part in (q, v, z))
         self.f_q, self.f_v = ca.jacobian(first.z_dot, q), ca.jacobian(first.z_dot, v)
         self.Z = ca.SX.eye(z.numel()) - step * ca.jacobian(first.z_dot, z)
-        coupling = self.eliminate(step * self.f_v + step**2 * self.f_q)
-        stiff = step**2 * self.tau_q + step * self.tau_v + step * self.tau_z @ coupling
+        coupling = self.eliminate(step * self.f_v + step**2 * self.f_q @ self.N)
+        stiff = step**2 * self.tau_q @ self.N + step * self.tau_v + step * self.tau_z @ coupling
         self.coupling = coupling
         self._solve_accelerations = _make_solver(first.M, stiff)
 
@@ -440,7 +445,7 @@ class StageMatrix:
         step = self.step
         z0 = self.eliminate(r_z + step * self.f_q @ r_q)
         k_v = self._solve_accelerations(r_v + step * (self.tau_q @ r_q + self.tau_z @ z0))
-        return r_q + step * k_v, k_v, z0 + self.coupling @ k_v
+        return r_q + step * self.N @ k_v, k_v, z0 + self.coupling @ k_v
 
     def follow_books(self, k: tuple[ca.SX, ca.SX, ca.SX]) -> ca.SX:
         """The rows of J of book-keeping states, times increments k of all others: nothing is solved for them."""
@@ -493,7 +498,7 @@ def check_method(system: System, solver: Solver) -> None:
     if system.motion.constraint_forces and constraint_method == "index3" and not solver.implicit_step:
         what = f"{method} cannot be combined with the constraint method 'index3'"
         flaws.add("solver.method", what, f"use {'rattle' if system.motion.momenta else 'generalised_alpha'}")
-    if system.has_balls and (solver.implicit_step or solver.fused_step):
+    if system.has_balls and solver.implicit_step:
         what = f"{method} needs joints of one position each, not ball joints"
         flaws.add("solver.method", what, "use rodas4p, or auto with another constraint method")
     if solver.implicit_step and any(isinstance(c, Wheel) for c in system.scenario.machine.all_constraints):

@@ -40,6 +40,7 @@ METHODS = {
     "rodas4": MethodInfo(4, "stiff", adaptive=True),
     "rodas4p": MethodInfo(4, "stiff", adaptive=True),
     "trbdf2": MethodInfo(2, "stiff", adaptive=True),
+    "rkc": MethodInfo(2, "explicit", adaptive=True),
     "generalised_alpha": MethodInfo(2, "implicit_step"),
     "rattle": MethodInfo(2, "implicit_step"),
     "rosw1": MethodInfo(2, "fused_step"),
