@@ -134,12 +134,17 @@ class Guard:
 
 @frozen
 class ProblemInfo:
-    """A complementarity problem: its rows, the joints they depend on, and the first memory of its modes, one a row."""
+    """A complementarity problem: its rows, the joints they depend on, and the first memory of its modes, one a row.
+
+    Of the problem of a step memory holds forces instead; the engine notes events of its contacts by the guards from the
+    one of this name on, two for each.
+    """
 
     name: str
     rows: int
     joints: int
     modes: str
+    events: str = ""
 
 
 @frozen

@@ -43,6 +43,7 @@ from .constraints.solution import (
 from .contact.compliant import trace_contacts
 from .contact.modes import MassSolver, Reactions, Solve, trace_modes
 from .contact.rigid import Contacts, build_contacts, trace_contact_events
+from .contact.stepping import step_contacts
 from .contact.stick_friction import Sticking, build_sticking, trace_stick_events
 from .contribution import (
     Contribution,
@@ -242,7 +243,11 @@ def accelerate(
         bindings, constrained.bindings if constrained else {}, *(e.bindings for e in contributions.sticking)
     )
     # Friction and contacts act on the constrained mechanism; what would happen without them decides what they hold.
-    reactions, declared = _react(motion, tau - c, solve, constrained, contributions)
+    if motion.context.scenario.solver.contact_step:
+        reactions, (torques, declared) = None, _step(motion, tau, c, solve, constrained, contributions, bindings)
+        tau = tau + torques
+    else:
+        reactions, declared = _react(motion, tau - c, solve, constrained, contributions)
     parts = [read, declared]
     if reactions:
         parts.append(_trace_reactions(motion, reactions, contributions, bindings))
@@ -263,6 +268,28 @@ def accelerate(
         # Not even the last digits of a speed, as implicit methods leave them, may move what is held.
         q_dot = position_rates(tree, motion.q, reactions.hold_joints(motion.v))  # type: ignore[arg-type]
     return Dynamics(motion, a, q_dot, applied, tau, bindings, constrained, projection), merge(parts)
+
+
+def _step(
+    motion: Motion,
+    tau: SX,
+    c: SX,
+    solve: Solve,
+    constrained: Constrained | None,
+    contributions: Contribution,
+    bindings: Bindings,
+) -> tuple[SX, Contribution]:
+    """Torques of rigid contacts whose impulses a method finds step by step.
+
+    Args:
+        c, solve: M a + c = tau, and M^-1.
+    """
+    scenario = motion.context.scenario
+    for element in contributions.sticking:
+        what = f"{scenario.solver.method} cannot be combined with friction on joints that sticks ({element.block.name})"
+        motion.context.flaws.add("solver.method", what, "use dopri5, or friction that does not stick")
+    a = constrained.accelerate(tau - c)[0] if constrained else solve(tau - c)
+    return step_contacts(motion, constrained.respond if constrained else solve, a, tau, bindings)
 
 
 def _join(*groups: Bindings) -> dict[str, Binding]:

@@ -14,7 +14,7 @@ import numpy as np
 from robodyn.base import Array, FlawList, SignalInfo, ca, frozen, nearest, refuse_unknown
 from robodyn.base.symbolic import changed_entries, to_column
 from robodyn.base.symbolic.tables import spell_out
-from robodyn.description.model import EMPTY, Machine, Number, Scenario
+from robodyn.description.model import EMPTY, Machine, Number, Scenario, Solver
 
 from .declarations import (
     BreakRule,
@@ -294,6 +294,12 @@ class System:
         if scenario.machine.all_constraints and scenario.duration != self.scenario.duration:
             return replace(self, scenario=scenario)._trace_again()
         return replace(self, scenario=scenario)
+
+    def stepped_by(self, solver: Solver) -> System:
+        """The system as a method needs it: rigid contacts either have events, or push by impulses over a step."""
+        if solver.contact_step == self.scenario.solver.contact_step:
+            return self
+        return replace(self, scenario=replace(self.scenario, solver=solver))._trace_again()
 
     @property
     def machine(self) -> Machine:

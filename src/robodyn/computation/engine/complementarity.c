@@ -240,6 +240,16 @@ static int64_t mark_unsettled(Problem *p) {
   return count;
 }
 
+/* Forces of a problem that is much like one whose forces are known: mostly Newton's method needs one step from these. Returns
+   how many rows found none. The forces stand in `work` afterwards, see complementarity_forces. */
+int64_t solve_from_forces(int64_t k, int64_t n, const double *data, double *work, double *modes, const double *forces) {
+  Problem problem, *p = &problem;
+  lay_out(p, k, n, data, work, modes);
+  begin(p, p->given[INITIAL]);
+  for (int64_t i = 0; i < k; i++) p->f[i] = forces[i];
+  return follow_by_newton(p) ? 0 : solve_complementarity(k, n, data, work, modes);
+}
+
 /* Modes of a problem; returns how many rows found none. Those that only push are marked as UNSETTLED, which is Painleve's
    paradox. `work` has complementarity_work(k) numbers. */
 int64_t solve_complementarity(int64_t k, int64_t n, const double *data, double *work, double *modes) {

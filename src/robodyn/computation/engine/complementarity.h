@@ -63,6 +63,12 @@ static inline double largest_mobility(const Problem *p, int64_t i) {
 int follow_by_newton(Problem *p);
 int find_by_newton(Problem *p);
 
+/* Forces of the rows of a problem that has been solved in this room. */
+static inline const double *complementarity_forces(int64_t k, const double *work) { return work + 2 * k * k; }
+
+/* complementarity.c */
+int64_t solve_from_forces(int64_t k, int64_t n, const double *data, double *work, double *modes, const double *forces);
+
 /* lemke.c: modes of a solution, up to rounding; 0 where it finds none. */
 int find_by_lemke(Problem *p);
 

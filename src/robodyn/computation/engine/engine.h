@@ -101,6 +101,7 @@ typedef struct {
   int64_t n_drive_p;        /* parameters that decide them, 0: not known */
   int64_t n_conditions;     /* numbers whose levels decide between one course of the rates and another */
   int64_t n_entries;        /* entries of the box that bounds depend on */
+  int64_t work_state;       /* 1 + the state that keeps books of work, 0: none */
   int64_t n_quadratures;    /* last states on which no rate depends: implicit methods find them by substitution */
   int64_t autonomous;       /* 1: the rates do not depend on time itself, delays aside */
   int64_t rhs_work;         /* operations of one call of rhs, */
@@ -153,14 +154,15 @@ typedef struct {
   const Kernel *problem;          /* data of each, see complementarity.c (n_problems) */
   const int64_t *problem_rows;    /* its rows (n_problems) */
   const int64_t *problem_joints;  /* joints that they depend on (n_problems) */
-  const int64_t *problem_place;   /* where in m its modes go (n_problems) */
+  const int64_t *problem_place;   /* where in m its modes go, or forces, see contact_step.c (n_problems) */
+  const int64_t *problem_events;  /* guard by which the first event of its contacts is noted, -1: none is (n_problems) */
   const double *scale;            /* nominal magnitude of each state (n_x) */
   const int64_t *unit;            /* number of each output's unit, 0 for none: numbers of about 1; negative: it holds (n_y) */
   const struct March *march;      /* null: steps are taken by the method alone */
 } Model;
 
-/* An integration method: its tables, see the families in steps.c, implicit.c and stabilised.c. */
-enum { EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, STABILISED, IMPLICIT_STEP, FUSED_STEP };
+/* An integration method: its tables, see the families in steps.c, implicit.c, stabilised.c and contact_step.c. */
+enum { EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, STABILISED, IMPLICIT_STEP, FUSED_STEP, CONTACT_STEP };
 
 typedef struct Method {
   int64_t family;

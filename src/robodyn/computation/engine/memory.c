@@ -33,7 +33,7 @@ static int64_t count_problem(const Model *model) {
   int64_t most = 0;
   for (int64_t j = 0; j < model->n_problems; j++) {
     int64_t k = model->problem_rows[j];
-    most = at_least(complementarity_data(k, model->problem_joints[j]) + complementarity_work(k), most);
+    most = at_least(contact_step_room(k, model->problem_joints[j], model->n_x), most);
   }
   return most;
 }

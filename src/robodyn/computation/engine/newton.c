@@ -110,8 +110,11 @@ static double find_left(Problem *p) {
     if (is_pair(p, i) && p->given[ALLOWED][i] == MAY_CHANGE) put_pair(p, i), i++;
     else put_row(p, i);
   }
-  for (int64_t i = 0; i < k; i++) total = hypot(total, p->left[i] * p->mobility[i] / p->given[TOLERANCE][i]);
-  return total;
+  for (int64_t i = 0; i < k; i++) {
+    double motion = p->left[i] * p->mobility[i] / p->given[TOLERANCE][i];
+    total += motion * motion;
+  }
+  return sqrt(total);
 }
 
 static double step_by(Problem *p, double part) {

@@ -95,9 +95,11 @@ int clip_row(Run *run, double t, int64_t target);
 void project_row(Run *run, double t, int64_t target);
 void project_end(Run *run);
 
-/* steps.c, stabilised.c, implicit.c, linear.c */
+/* steps.c, stabilised.c, contact_step.c, implicit.c, linear.c */
 int try_step(Run *run);
 int step_stabilised(Run *run);
+int step_contacts(Run *run);
+int64_t contact_step_room(int64_t k, int64_t n, int64_t n_x);
 int step_rosenbrock(Run *run);
 int step_esdirk(Run *run);
 int step_implicit(Run *run);

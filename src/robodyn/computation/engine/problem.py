@@ -36,7 +36,13 @@ OTHERS = {"delay_times": "double*", "history_start": "double*", "breaks": "doubl
 OTHERS |= {"derivatives": "", "rosenbrock_method": "int64_t"}
 """Fields of a problem beside those of `Model`, with their C types."""
 DEFAULTS = {"base_denominator": 1, "delay_depth": 1, "rhs_work": 1, "rosenbrock_method": -1, "derivatives": None}
-FILLED = (("scale", "n_x", 1.0), ("unit", "n_y", 0), ("guard_side", "n_guards", 0), ("guard_problems", "n_guards", 0))
+FILLED = (
+    ("scale", "n_x", 1.0),
+    ("unit", "n_y", 0),
+    ("guard_side", "n_guards", 0),
+    ("guard_problems", "n_guards", 0),
+    ("problem_events", "n_problems", -1),
+)
 """Tables that need not be given, the size and the entries that they then have."""
 COUNTED = {"n_tasks": "task", "n_problems": "problem", "n_entries": "entries", "n_drive_p": "drive_p"}
 """Sizes that follow from a table; others belong to several, which must agree: SIZES."""
@@ -47,7 +53,7 @@ SIZES = {
     "n_limited": ("limited",),
     "n_tasks": ("task_period", "task_offset"),
     "n_guards": ("guard_direction", "guard_terminal", "guard_side", "guard_action", "guard_problems"),
-    "n_problems": ("problem_rows", "problem_joints", "problem_place"),
+    "n_problems": ("problem_rows", "problem_joints", "problem_place", "problem_events"),
 }
 NEEDED = {
     "rhs": "n_x",

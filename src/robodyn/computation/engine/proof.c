@@ -381,10 +381,7 @@ static Change find_change(Run *run, double a, double b) {
     if (!one_way) found.certain = 0;
     if (!changed) continue;
     /* A fixed step does not end at it: where it is does not matter if it stays so to the end. */
-    if (one_way && b >= 1.0 && j >= first && !run->method->adaptive) {
-      run->level[j] = level_of(kind_of(run, j), g_b);
-      continue;
-    }
+    if (one_way && b >= 1.0 && j >= first && !run->method->adaptive) continue;
     place = j < first ? roots[j] = locate_root(run, j, level, a, b, g_b, INFINITY) : locate_change(run, j, a, b);
     /* Of two at one place, the one that jumps: so the order of conditions does not matter. */
     int sooner = place < found.place || (place == found.place && jumps_at(run, j) && !jumps_at(run, found.j));

@@ -69,6 +69,7 @@ int try_step(Run *run) {
     case ESDIRK: return step_esdirk(run);
     case STABILISED: return step_stabilised(run);
     case IMPLICIT_STEP: return step_implicit(run);
+    case CONTACT_STEP: return step_contacts(run);
     default: return step_fused(run);
   }
 }

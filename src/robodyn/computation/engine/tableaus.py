@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.base import Array
 
-EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, STABILISED, IMPLICIT_STEP, FUSED_STEP = range(7)
+EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, STABILISED, IMPLICIT_STEP, FUSED_STEP, CONTACT_STEP = range(8)
 """Families of methods, as in engine.h: of the last two the model gives the equations of a step, and the step itself."""
 
 Row = Sequence[float]
@@ -283,11 +283,16 @@ def rattle() -> MethodTable:
     return implicit_step()
 
 
+def stewart_trinkle() -> MethodTable:
+    """Stewart and Trinkle (1996), Anitescu and Potra (1997): contacts push by impulses over a step; a straight line."""
+    return symplectic_euler()._replace(family=CONTACT_STEP)
+
+
 METHODS = {
     make.__name__: make
     for make in (
         auto, euler, heun, rk4, symplectic_euler, heun_euler, dopri5, rodas4, rodas4p, trbdf2, rkc,
-        generalised_alpha, rattle, rosw1, rosw2,
+        generalised_alpha, rattle, rosw1, rosw2, stewart_trinkle,
     )
 }  # fmt: skip
 

@@ -174,7 +174,7 @@ class CompiledSystem:
         """Refuse a method that needs functions of its own which were compiled for another one, or not at all."""
         if solver.method == self.solver.method:
             return
-        stepped = solver.implicit_step or solver.fused_step
+        stepped = solver.implicit_step or solver.fused_step or solver.contact_step or self.solver.contact_step
         needed = {
             "jacobian": solver.stiff,
             "position_rate": solver.method == "symplectic_euler" and self.system.n_q > 0,

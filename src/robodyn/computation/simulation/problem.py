@@ -13,6 +13,7 @@ import numpy as np
 
 from robodyn.base import Array, FlawList, SignalInfo, number_units, refuse
 from robodyn.computation.assembly.declarations import Guard
+from robodyn.computation.assembly.mechanics import WORK
 from robodyn.computation.assembly.system import System
 from robodyn.computation.engine import EngineProblem, EngineRecording
 from robodyn.computation.engine.binding import fields_of
@@ -52,6 +53,7 @@ def model_fields(
     """
     discrete = system.discrete
     problems, ticks, base = discrete.problems, code.ticks, discrete.base_period or Fraction(0)
+    names = [guard.name for guard in guards]
     kernels = [name for name, kind in fields_of("Model").items() if kind == "Kernel"]
     return {name: at(name) for name in kernels} | {
         "n_q": system.n_q,
@@ -88,6 +90,8 @@ def model_fields(
         "problem_rows": [problem.rows for problem in problems],
         "problem_joints": [problem.joints for problem in problems],
         "problem_place": [system.mode_place(problem) for problem in problems],
+        "problem_events": [names.index(problem.events) if problem.events in names else -1 for problem in problems],
+        "work_state": 1 + system.state_names.index(WORK) if WORK in system.state_names else 0,
         "start_problems": system.problem_set(discrete.start_problems),
         "start_action": at(discrete.start_action),
         "scale": [state.nominal for state in system.states],

@@ -46,6 +46,7 @@ from .step_equations import (
     STEP,
     STEPS,
     check_method,
+    trace_contact_step,
     trace_rosenbrock,
 )
 
@@ -121,6 +122,7 @@ def compile_system(
         once: whether it is for the scenario's run alone: fast where that is over before better code has paid.
     """
     solver = solver or system.scenario.solver
+    system = system.stepped_by(solver)
     patterns = system.scenario.recording.signals if signals is None else tuple(signals)
     kernels = gather_functions(system, solver, patterns, traced=not plain)
     quick = quick or (once and is_soon_over(system, solver, kernels))
@@ -259,6 +261,7 @@ def gather_functions(
     step = STEPS[solver.method](system) if solver.implicit_step else None
     functions |= step.functions() if step else {}
     functions |= FUSED_STEPS[solver.method](system) if solver.fused_step else {}
+    functions |= trace_contact_step(system) if solver.contact_step else {}
     functions |= trace_rosenbrock(system, solver) if traced else {}
     outputs = system.expressions.outputs
     picked = pick_entries(outputs, chosen)
@@ -318,7 +321,8 @@ def _own_functions(system: System, solver: Solver, tasks: bool) -> dict[str, ca.
     """What the system itself gives of a run's functions; its outputs, which depend on what is recorded, left out."""
     expressions = system.expressions
     columns = {"rhs": expressions.rhs}
-    columns |= {"position_rate": expressions.position_rate} if solver.method == "symplectic_euler" else {}
+    needs_rate = solver.method == "symplectic_euler" or solver.contact_step
+    columns |= {"position_rate": expressions.position_rate} if needs_rate else {}
     columns |= {"guards": expressions.guards} if system.discrete.guards else {}
     columns |= {"limits": expressions.limits} if system.limited else {}
     columns |= {"delayed": expressions.delayed} if system.delays else {}

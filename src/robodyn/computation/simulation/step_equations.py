@@ -18,6 +18,7 @@ from robodyn.base.symbolic import to_column, where
 from robodyn.base.symbolic.elimination import eliminate_sparse, factorise_sparse
 from robodyn.base.symbolic.tables import node_operation
 from robodyn.computation.assembly.contact.modes import ACTION
+from robodyn.computation.assembly.contact.stepping import STEP as CONTACTS
 from robodyn.computation.assembly.mechanics import WORK
 from robodyn.computation.assembly.system import System
 from robodyn.computation.dynamics import inverse_dynamics, ldl, solve_ldl, solve_symmetric
@@ -407,6 +408,12 @@ def trace_rosw1(system: System) -> dict[str, ca.Function]:
     return fused_step(system, ca.vertcat(x, h, t1, d0), x + h * ca.vertcat(*k, book_rates))
 
 
+def trace_contact_step(system: System) -> dict[str, ca.Function]:
+    """What a step with rigid contacts needs to know, and the rates of all states behind the velocities."""
+    rates = system.expressions.rhs[system.n_q + system.n_v :]
+    return {CONTACTS: system.function(ca.vertcat(system.expressions.problems[CONTACTS], rates), CONTACTS)}
+
+
 FUSED_STEPS = {"rosw1": trace_rosw1, "rosw2": trace_rosw2}
 
 
@@ -523,4 +530,8 @@ def check_method(system: System, solver: Solver) -> None:
         flaws.add(
             "solver.method", f"{method} cannot be combined with friction that sticks or rigid contacts", "use rodas4p"
         )
+    if solver.contact_step and CONTACTS not in system.expressions.problems:
+        flaws.add("solver.method", f"{method} moves machines with rigid contacts", "use another method")
+    if not solver.contact_step and CONTACTS in system.expressions.problems:
+        flaws.add("solver.method", f"the system was assembled for {system.scenario.solver.method}", "assemble it anew")
     system.scenario.raise_if_any(flaws)

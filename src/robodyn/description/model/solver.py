@@ -20,7 +20,8 @@ class MethodInfo:
     Attributes:
         order: power of the step to which the error at a fixed time is proportional.
         family: "explicit", "symplectic", "stiff" (implicit, needs the Jacobian), "implicit_step" (the model gives the
-            equations of a step) or "fused_step" (the model takes the step itself).
+            equations of a step), "fused_step" (the model takes the step itself) or "contact_step" (rigid contacts push
+            by impulses over a step).
         adaptive: whether it chooses its steps by their error.
     """
 
@@ -45,6 +46,7 @@ METHODS = {
     "rattle": MethodInfo(2, "implicit_step"),
     "rosw1": MethodInfo(2, "fused_step"),
     "rosw2": MethodInfo(2, "fused_step"),
+    "stewart_trinkle": MethodInfo(1, "contact_step"),
 }
 PAIRS = {"auto": ("dopri5", "rodas4p")}
 """Methods that are two: the explicit one, and the one that takes over while the system is stiff."""
@@ -133,6 +135,11 @@ class Solver(Description):
     def fused_step(self) -> bool:
         """Whether the model takes the step itself."""
         return METHODS[self.method].family == "fused_step"
+
+    @property
+    def contact_step(self) -> bool:
+        """Whether rigid contacts push by impulses over a step, in place of located events."""
+        return METHODS[self.method].family == "contact_step"
 
 
 def is_adaptive(method: str) -> bool:

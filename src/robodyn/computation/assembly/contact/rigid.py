@@ -586,11 +586,8 @@ def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Co
         accelerate: M^-1, constraints kept, as a function of a column; answer: force of constraints on the joints,
             likewise.
     """
-    contacts = [c for c in motion.machine.contacts if isinstance(c, RigidContact)]
-    points_of_contacts = [find_contact_points(motion, contact) for contact in contacts]
-    points: list[RigidPoint] = [point for group in points_of_contacts if check_moves(motion, group) for point in group]
-    points += find_end_stops(motion)
-    if not points or not _check_rest(motion, points):
+    points = find_rigid_points(motion)
+    if not points or not check_rest(motion, points):
         return None, Contribution()
     resting, declared = _remember([f"{point.name}.rests" for point in points], 0.0)
     settling, after = _remember([SETTLING], 1.0)
@@ -620,6 +617,14 @@ def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Co
     return Contacts(mobility, held, drift, *own, *more), memory
 
 
+def find_rigid_points(motion: Motion) -> list[RigidPoint]:
+    """The contact points of all rigid contacts, and the stops of joints."""
+    contacts = [c for c in motion.machine.contacts if isinstance(c, RigidContact)]
+    points_of_contacts = [find_contact_points(motion, contact) for contact in contacts]
+    points: list[RigidPoint] = [point for group in points_of_contacts if check_moves(motion, group) for point in group]
+    return points + find_end_stops(motion)
+
+
 def _remember(names: list[str], start: float) -> tuple[SX, Contribution]:
     """Hidden memory, as a column and as what declares it."""
     declared = merge(declare_memory(MemoryInfo(name, "", start, hidden=True)) for name in names)
@@ -631,15 +636,15 @@ def _lay_rows(
 ) -> tuple[Mobility, SX]:
     """Mobility and drifts of the speeds along all normals, then along all tangents, those of dry friction first."""
     moving = [
-        *(_move(motion, point) for point in points),
-        *(_move(motion, point.contact_point, point.used) for point in rough),
+        *(move_point(motion, point) for point in points),
+        *(move_point(motion, point.contact_point, point.used) for point in rough),
     ]
     rows, drift = (ca.vertcat(*column) for column in zip(*moving, strict=True))
     k = len(points)
     return build_mobility(accelerate, rows, lambda own: ca.vertcat(*map(mean_compliance, (own[:k], own[k:])))), drift
 
 
-def _move(motion: Motion, point: RigidPoint, used: Sequence[int] | None = None) -> tuple[SX, SX]:
+def move_point(motion: Motion, point: RigidPoint, used: Sequence[int] | None = None) -> tuple[SX, SX]:
     """Speeds of a contact point by the joints' velocities, along its normal or the tangents named, and their drifts."""
     if not isinstance(point, ContactPoint):
         return ca.jacobian(point.rate, motion.v), ca.jtimes(point.rate, motion.q, motion.q_dot)
@@ -651,11 +656,10 @@ def _move(motion: Motion, point: RigidPoint, used: Sequence[int] | None = None) 
 def _trace_friction(motion: Motion, points: list[RigidPoint], resting: SX) -> list[RoughPoint]:
     """All rough contact points, those of dry friction first; slips that no joint makes are left out."""
     rough = [(i, p) for i, p in enumerate(points) if isinstance(p, ContactPoint) and p.contact.friction is not None]
-    context, speeds, traced, first = motion.context, motion.speed_scales, list[RoughPoint](), len(points)
+    context, traced, first = motion.context, list[RoughPoint](), len(points)
     length = context.size.length
     for i, point in sorted(rough, key=lambda one: not one[1].contact.sticks):
-        slips, gradients = to_column(point.slips), motion.value_somewhere(_move(motion, point, range(2))[0])
-        used = [axis for axis in range(2) if np.linalg.norm(gradients[axis] * speeds) > IDLE * length]
+        slips, used = to_column(point.slips), used_tangents(motion, point)
         rows = slice(first, first + len(used))
         mu = SX(context.values[f"{point.contact.name}.friction.coefficient"])
         names = [f"{point.name}.slides{axis + 1}" for axis in used] if point.contact.sticks else []
@@ -666,6 +670,13 @@ def _trace_friction(motion: Motion, points: list[RigidPoint], resting: SX) -> li
         traced.append(replace(one, force=force, states=tuple(law.symbols.values()), declared=memory + law))
         first = rows.stop
     return traced
+
+
+def used_tangents(motion: Motion, point: ContactPoint) -> list[int]:
+    """Along which of its two tangents joints make a contact point slip."""
+    gradients = motion.value_somewhere(move_point(motion, point, range(2))[0])
+    lengths = [np.linalg.norm(gradients[axis] * motion.speed_scales) for axis in range(2)]
+    return [axis for axis in range(2) if lengths[axis] > IDLE * motion.context.size.length]
 
 
 def _rub(context: Context, rough: RoughPoint, resting: SX) -> tuple[SX, Contribution]:
@@ -679,7 +690,7 @@ def _rub(context: Context, rough: RoughPoint, resting: SX) -> tuple[SX, Contribu
     return ca.vertcat(rubbed["force1"], rubbed["force2"]) if rubbed else SX.zeros(2), traced
 
 
-def _check_rest(motion: Motion, points: list[RigidPoint]) -> bool:
+def check_rest(motion: Motion, points: list[RigidPoint]) -> bool:
     """Report what rigid contacts do not go together with."""
     scenario, flaws, path = motion.context.scenario, motion.flaws, points[0].path
     method = scenario.constraint_method.method
