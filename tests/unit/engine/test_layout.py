@@ -29,7 +29,7 @@ def test_statuses_and_reasons_are_those_of_the_header():
 
 
 def test_families_of_methods_are_those_of_the_header():
-    assert [getattr(tableaus, name) for name in enumeration("EXPLICIT")] == list(range(7))
+    assert [getattr(tableaus, name) for name in enumeration("EXPLICIT")] == list(range(8))
 
 
 def test_kinds_of_recordings_are_those_of_the_header():

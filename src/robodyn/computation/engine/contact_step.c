@@ -19,7 +19,7 @@
 /* Of the mean mobility: how much rows give way, so that those which depend on each other share what they hold. Motion that
    counts as none, beside the fastest and at least. */
 #define COMPLIANCE_PART 1e-7
-#define NO_MOTION 1e-11
+#define NO_MOTION 1e-9
 
 enum { GAP, RESTITUTION, REST_SPEED, FRICTION, PARTNER_ROW, N_COLUMNS };
 
