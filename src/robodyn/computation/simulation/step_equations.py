@@ -530,8 +530,8 @@ def check_method(system: System, solver: Solver) -> None:
         flaws.add(
             "solver.method", f"{method} cannot be combined with friction that sticks or rigid contacts", "use rodas4p"
         )
-    if solver.contact_step and CONTACTS not in system.expressions.problems:
-        flaws.add("solver.method", f"{method} moves machines with rigid contacts", "use another method")
-    if not solver.contact_step and CONTACTS in system.expressions.problems:
+    if solver.contact_step != system.scenario.solver.contact_step:
         flaws.add("solver.method", f"the system was assembled for {system.scenario.solver.method}", "assemble it anew")
+    elif solver.contact_step and CONTACTS not in system.expressions.problems:
+        flaws.add("solver.method", f"{method} moves machines with rigid contacts", "use another method")
     system.scenario.raise_if_any(flaws)

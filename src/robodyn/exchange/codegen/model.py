@@ -208,6 +208,7 @@ def prepare_model(
     system, numbers, fixed = _assemble(what, inputs, unit)
     signals = tuple(name for name in inputs if name not in numbers)
     solver = solver or system.scenario.solver
+    system = system.stepped_by(solver)
     check_parts(system, solver, exchange=exchange)
     patterns = (*system.scenario.recording.signals, *(system.state_names if unit else ()))
     compiled = compile_system(system, solver, signals=patterns, plain=plain)
