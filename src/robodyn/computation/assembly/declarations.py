@@ -88,6 +88,8 @@ class LateRead:
         return f"'{self.block}' reads '{self.signal}' of the sample before: {why} ({remedy})"
 
 
+WORK = "energy.work"
+"""The state that keeps books of what blocks and loads have done."""
 SETTLE = "contacts.settle"
 """Guard of rigid contacts whose pushes are found anew."""
 

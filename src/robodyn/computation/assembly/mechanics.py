@@ -55,7 +55,7 @@ from .contribution import (
     reference_to,
     watch,
 )
-from .declarations import Invariant, StateInfo
+from .declarations import WORK, Invariant, StateInfo
 from .interfaces import define_forces, trace_interfaces
 from .motion import Motion
 from .network import Binding, SignalInfo
@@ -63,9 +63,6 @@ from .system import build_mass_matrix
 from .tracing import Bindings, placeholder
 from .tree import build_tree
 from .values import collect_values
-
-WORK = "energy.work"
-"""The state that keeps books of what blocks and loads have done."""
 
 # --------------------------------------------------------------------------------------------------
 # Loads: which torques on the joints are the forces on bodies, constant or driven by signals?

@@ -78,9 +78,9 @@ static void take_stages(Run *run, int64_t s) {
   int64_t n = run->model->n_x;
   double h = run->h_tried, w0 = 1.0 + EPSILON / (double)(s * s);
 
-  double before[3] = {1.0, 0.0, 0.0}, now[3] = {w0, 1.0, 0.0};
-  for (int64_t j = 2; j <= s; j++) raise_degree(w0, before, now);
-  double w1 = now[1] / now[2];
+  double before[3] = {1.0, 0.0, 0.0}, now[3] = {w0, 1.0, 0.0}, below[3] = {1.0, 0.0, 0.0}, last_T[3] = {w0, 1.0, 0.0};
+  for (int64_t j = 2; j <= s; j++) raise_degree(w0, below, last_T);
+  double w1 = last_T[1] / last_T[2];
 
   /* Y_0 and Y_1, in two rows that take turns so that the last stage is END; b_0 = b_1 = b_2. */
   int64_t rows[2] = {s % 2 ? END : TRIAL, s % 2 ? TRIAL : END};
@@ -88,8 +88,6 @@ static void take_stages(Run *run, int64_t s) {
   memcpy(state(run, rows[1]), x, (size_t)n * sizeof(double));
   for (int64_t i = 0; i < n; i++) first[i] = x[i] + c * h * f_0[i];
 
-  memcpy(before, (double[3]){1.0, 0.0, 0.0}, sizeof before);
-  memcpy(now, (double[3]){w0, 1.0, 0.0}, sizeof now);
   for (int64_t j = 2; j <= s; j++) {
     const double *last = state(run, rows[j % 2]);
     double *y = state(run, rows[(j + 1) % 2]), a = 1.0 - b[2] * now[0];

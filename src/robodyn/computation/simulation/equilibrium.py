@@ -36,8 +36,7 @@ from robodyn.base import (
 )
 from robodyn.base.symbolic import changed_entries, to_column
 from robodyn.computation.assembly import assemble
-from robodyn.computation.assembly.declarations import DelayInfo, Invariant, StateInfo
-from robodyn.computation.assembly.mechanics import WORK
+from robodyn.computation.assembly.declarations import WORK, DelayInfo, Invariant, StateInfo
 from robodyn.computation.assembly.system import FREE, INPUTS, System
 from robodyn.computation.native import FEW_CALLS, KernelModule, Sweep, build_jacobian, compile_kernels
 from robodyn.description.model import ConstraintMethod

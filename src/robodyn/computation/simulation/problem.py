@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robodyn.base import Array, FlawList, SignalInfo, number_units, refuse
-from robodyn.computation.assembly.declarations import Guard
-from robodyn.computation.assembly.mechanics import WORK
+from robodyn.computation.assembly.declarations import WORK, Guard
 from robodyn.computation.assembly.system import System
 from robodyn.computation.engine import EngineProblem, EngineRecording
 from robodyn.computation.engine.binding import fields_of

@@ -19,7 +19,7 @@ from robodyn.base.symbolic.elimination import eliminate_sparse, factorise_sparse
 from robodyn.base.symbolic.tables import node_operation
 from robodyn.computation.assembly.contact.modes import ACTION
 from robodyn.computation.assembly.contact.stepping import STEP as CONTACTS
-from robodyn.computation.assembly.mechanics import WORK
+from robodyn.computation.assembly.declarations import WORK
 from robodyn.computation.assembly.system import System
 from robodyn.computation.dynamics import inverse_dynamics, ldl, solve_ldl, solve_symmetric
 from robodyn.computation.engine.tableaus import ROSENBROCK, MethodTable, method_table
