@@ -82,7 +82,7 @@ def with_polynomials(system: System, names: Sequence[str]) -> System:
 
 MEAN = "mean_force"
 MOVING = ("force", "far_position", "far_velocity", "far_orientation", "far_force", "far_acceleration")
-"""What comes in at an interface that may move in time between two exchanges."""
+"""Inputs of an interface that may move in time between two exchanges."""
 
 
 def port_signals(part: Interface) -> tuple[str, ...]:

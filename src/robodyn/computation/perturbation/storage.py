@@ -25,7 +25,7 @@ from .nominal import ARRAYS, Nominal
 
 NOMINAL_FILE = ArchiveKind("nominal", "the file of a nominal motion", version=2)
 NAMES, OTHERS = ("joints", "signals", "curved"), ("points", "parameters", "digest")
-"""What describes the arrays: tuples of names, and the rest."""
+"""Entries that describe the arrays: tuples of names, and the rest."""
 REMEDY = "compute the nominal motion and save it again"
 
 

@@ -163,7 +163,7 @@ def title_of(maker: Maker) -> str:
 TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 Option: TypeAlias = type[bool] | type[int] | type[float] | type[str]
 KINDS: dict[Option, str] = {bool: "true or false", int: "a whole number", float: "a number in SI", str: "a word"}
-"""What an option may be, in the order in which a hint such as `float | None` is searched, and in words."""
+"""Types of options, in the order in which a hint such as `float | None` is searched, and in words."""
 
 
 def options_of(maker: Callable[..., Any]) -> dict[str, Option]:

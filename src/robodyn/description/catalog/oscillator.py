@@ -29,7 +29,7 @@ COUPLINGS = {
     "model-force": ("model", "force"),
     "model-model": ("model", "model"),
 }
-"""What the first and the second mass take from each other, by the name of the coupling."""
+"""Quantities that the first and the second mass take from each other, by the name of the coupling."""
 PORT = "port"
 ALONG = (1.0, 0.0, 0.0)
 SOLVER = Solver("dopri5", rtol=1e-10, atol=1e-10)

@@ -77,7 +77,7 @@ LISTS = tuple(key for key, kind in TOP.items() if isinstance(kind, Texts))
 
 
 KEYS = (*GROUPS, *BY_NAME, *LISTS)
-"""What a template may have."""
+"""Keys that a template may have."""
 
 
 def _change(template: Mapping[str, Any], changes: Mapping[str, Any], use: str, flaws: FlawList) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class GuardEvent(Event):
 
 EVENTS = (LevelEvent, GuardEvent)
 FORMS: dict[type, Sequence[type[Description]]] = {Event: EVENTS}
-"""What files give instead of a description."""
+"""Forms in which files give a description."""
 
 
 def forms_of(classes: Sequence[type[Description]]) -> Sequence[type[Description]]:

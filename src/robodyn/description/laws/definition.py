@@ -81,7 +81,7 @@ class LawInfo:
 
 
 SAID = frozenset(LawInfo.__dataclass_fields__) - {"units"}
-"""What a law says of itself besides units."""
+"""Fields in which a law describes itself, units apart."""
 
 
 def law(function: Callable[..., Any] | None = None, /, *, units: Mapping[str, str] | None = None, **words: Any) -> Any:

@@ -56,7 +56,7 @@ USED = {
     "prismatic": ("axis", "rotation"),
     "fixed": ("rotation",),
 }
-"""What each kind of loop joint has a use for."""
+"""Axes and rotations that a kind of loop joint has a use for."""
 ACTIVE = "whether it holds at the start; events set `NAME.active`"
 
 

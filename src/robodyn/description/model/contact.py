@@ -40,7 +40,7 @@ GROUPS = {"law": "parameters", "friction": "friction_parameters"}
 NORMAL_INPUTS = ("depth", "rate")
 FRICTION_INPUTS = ("slip1", "slip2", "normal")
 TRAVEL = "travel"
-"""What friction of a rolling wheel may take besides: its speed along its way."""
+"""Friction of a rolling wheel may also take its speed along its way."""
 FRICTION = "law of friction: of `slip1`, `slip2` and the `normal` force; of a rim also of its `travel`"
 
 

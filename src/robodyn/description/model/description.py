@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 Rename = Callable[[str, str], str]
-"""What a name refers to ("point", "signal", ...; "part" for a part's own name), the name -> the new name."""
+"""Gives the new name for a kind ("point", "signal", ...; "part" for a part's own name) and a name of it."""
 
 
 def default_of(cls: type, field: str) -> Any:

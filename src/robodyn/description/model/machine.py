@@ -55,7 +55,7 @@ from .numbers import XYZ, Floats, check_distinct, check_name
 
 BODY = "body"
 Names = Mapping[str, Collection[str]]
-"""What can be referred to ("point", "moving joint", ...) -> names of those that there are."""
+"""Kind of parts that can be referred to ("point", "moving joint", ...) -> names of those that there are."""
 
 
 class Load(Description):

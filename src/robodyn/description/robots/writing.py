@@ -34,13 +34,13 @@ from .xml_tree import (
 )
 
 UNLIMITED = 1e30
-"""What stands for a limit that there is not, where a format wants a number."""
+"""Stands for a limit that there is not, where a format wants a number."""
 PLACE = ("parent", "child", "origin", "rotation", "axis", "second_axis")
-"""What a joint says of its place and axes."""
+"""Fields of a joint that say its place and axes."""
 SIMULATED = [
     "duration", "solver", "recording", "title", "path_limit", "initialisation", "constraint_method", "keep", "nominal",
 ]  # fmt: skip
-"""What a scenario says of its simulation, and not of the robot."""
+"""Fields of a scenario that are about its simulation, not about the robot."""
 LOSSES = {
     "viscous_friction": {"damping": "viscous"},
     "damper": {"damping": "damping"},
@@ -105,7 +105,7 @@ class RobotWriter(ABC):
     """Kinds of joints that the format has -> its words for them."""
     MESHES: tuple[str, ...] = ()
     INSTEAD = ""
-    """What holds what this format does not."""
+    """A remedy: another format, which holds what this one does not."""
 
     def __init__(self, scenario: Scenario, path: Path, without: Sequence[str] = ()) -> None:
         self.scenario, self.path = scenario, path.resolve()

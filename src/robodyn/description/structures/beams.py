@@ -146,7 +146,7 @@ class Rigidities(Description):
 
 
 SECTIONS = (Tube, RodSection, Rectangle, Section, Rigidities)
-"""What files may give."""
+"""Kinds of sections that files may give."""
 
 
 class SectionPart(Child):

@@ -199,8 +199,7 @@ def _pointers(name: str, kind: str, entries: Sequence[str], linkage: str = "stat
 COUPLED = ("coupling.h", "coupled.h", "coupling.c", "coupled_motion.c", "extrapolation.c", "interface_model.c")
 LIBRARY_ONLY = ("engine_digest.c", "lanes.h", "lanes.c", "convoy.c", "march.c", "slices.c", "between.c", "columns.c")
 NOT_EXPORTED = (*LIBRARY_ONLY, *COUPLED)
-"""What names the sources of an installed library, what carries out several runs at once or couples them: of no use
-elsewhere."""
+"""Sources that name those of an installed library, carry out several runs at once or couple them: of no use outside."""
 
 
 def generate_files(model: ExportedModel) -> tuple[dict[str, str], str]:

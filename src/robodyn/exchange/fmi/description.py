@@ -42,7 +42,7 @@ FOUND = {
     "at_rest": ", found at rest",
     "assembled": ", found where all constraints are met",
 }
-"""What start values are that other parameters move along, unless one of them is set."""
+"""Remarks on start values that other parameters move along, unless one of them is set."""
 
 
 @frozen
@@ -190,7 +190,7 @@ ABILITIES = {
         3: ("canHandleVariableCommunicationStepSize", "mightReturnEarlyFromDoStep", "hasEventMode"),
     },
 }
-"""What a unit can do, by the version of the interface: of all kinds, and of one."""
+"""Abilities of a unit by the version of the interface: of all kinds, and of one."""
 KINDS = {"cs": ("CoSimulation",), "me": ("ModelExchange",), "both": ("ModelExchange", "CoSimulation")}
 
 

@@ -46,8 +46,8 @@ MOST_WORK = 20_000
 START = "action:start"
 SWITCH, END = "constraints.chart", "constraints.independent"
 WITHIN = ("rhs", "position_rate", "outputs", "watched", "limits", "delayed", "applied")
-"""What is evaluated within steps, where the dependent joints have to follow first. Guards and actions are evaluated
-where they have followed: both must see the same state."""
+"""Columns that are evaluated within steps, where the dependent joints have to follow first. Guards and actions are
+evaluated where they have followed: both must see the same state."""
 
 
 @frozen

@@ -18,7 +18,7 @@ from .reading import (
 )
 
 HINTS = '# sign = -1\n# offset = 0.0\n# delay = "1 ms"\n# gear = 100\n# factor = "0.1 N m/A"'
-"""What a column may need that nobody has compared with a model."""
+"""Keys that a column may need, as long as nobody has compared it with a model."""
 
 
 def mapping_text(mapping: DataMapping, head: Sequence[str], remarks: Mapping[str, Sequence[str]]) -> str:
