@@ -13,6 +13,7 @@ from support.random_machines import random_scenario
 from robodyn import ModelError, Recording, Solver, assemble, compile_system, simulate
 from robodyn.computation.results import OutcomeKind, identical, load, rows
 from robodyn.computation.results.archive import ZipWriter
+from robodyn.computation.results.store import RunWriter
 from robodyn.computation.simulation import streaming
 from robodyn.computation.simulation.certificate import BETWEEN
 from robodyn.description.catalog import find_scenario
@@ -154,6 +155,31 @@ def test_a_run_that_is_killed_leaves_its_rows(tmp_path, small_blocks, monkeypatc
         assert least * whole.n_rows < kept.n_rows <= whole.n_rows
         assert np.array_equal(kept.values, whole.values[: kept.n_rows])
         assert np.array_equal(kept.knots, whole.knots[: kept.n_rows])
+
+
+@pytest.mark.parametrize("place", ["before", "within", "behind"])
+def test_ctrl_c_while_rows_are_written_loses_and_repeats_none(place, tmp_path, small_blocks, monkeypatch):
+    whole, left = in_memory("scara-ptp"), [5]
+    owner, name = (ZipWriter, "add") if place == "within" else (RunWriter, "add")
+    add = getattr(owner, name)
+
+    def interrupted(*parts, **named):
+        left[0] -= 1
+        if left[0] == 0 and place == "before":
+            raise KeyboardInterrupt
+        add(*parts, **named)
+        if left[0] == 0:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(owner, name, interrupted)
+    run = simulate(compiled("scara-ptp"), file=tmp_path / "x.run", tolerance=0.0)
+    assert run.outcome.kind is OutcomeKind.INTERRUPTED
+    kept = load(tmp_path / "x.run")
+    # An interrupted run ends with the row that stands for its last instant.
+    n = kept.n_rows - 1
+    assert n > 5 * 64
+    assert np.array_equal(kept.time[:n], whole.time[:n])
+    assert np.array_equal(kept.values[:n], whole.values[:n])
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,7 @@ class Integration:
         self.seen: tuple[tuple[int, int], Array] = (0, 0), NOTHING
         self.derivatives: Derivatives | None = None
         self.drain: Drain | None = None
-        self.drained_probes = 0
+        self.drained_probes = self.drained_rows = 0
         self.begun = clock.perf_counter()
 
     def _start(self, t0: float, t_end: float, x0: Array, m0: Array) -> None:
@@ -237,7 +237,7 @@ class Integration:
         functions().run_reset(self.address)
         self.p[:] = p
         self._enter(*span, x0, m0)
-        self.drained_probes = 0
+        self.drained_probes = self.drained_rows = 0
         self.begun = clock.perf_counter()
 
     def call_back(self, task: PythonTask | None, action: PythonAction | None, progress: Progress | None) -> None:
@@ -302,10 +302,12 @@ class Integration:
         width = 1 + 2 * self.problem.n_y
         probes = self.engine.view(self.run.probes, self.run.n_probes * width).reshape(-1, width)[:, 0]
         ready = int(np.searchsorted(probes, rows[-1, 0]))
-        between = probes[self.drained_probes : ready].copy()
+        # Ctrl-C in between leaves rows that were taken: whoever took them knows how many they are.
+        is_room = drain(rows, probes[self.drained_probes : ready].copy())
         self.drained_probes = ready
         functions().run_drop_rows(self.address, KEPT_ROWS)
-        return drain(rows, between)
+        self.drained_rows += count
+        return is_room
 
     def start_slice(self) -> None:
         """Show the progress and choose the next budget, at most four times the last, for 20 ms of work."""

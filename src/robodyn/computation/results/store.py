@@ -182,6 +182,7 @@ class RunWriter:
             self.source = FileSource(draft)
             if begin is not None:
                 self.zip.add(BEGIN, RUN_FILE.write_head(to_record(begin) | {"knots": True}), deflated=True)
+            self.first = len(self.zip.members)
             self.stack = stack.pop_all()
 
     def __enter__(self) -> RunWriter:
@@ -193,6 +194,8 @@ class RunWriter:
 
     def add(self, time: Array, values: Array, knots: Booleans) -> None:
         """Write some rows, as many as a block has or fewer."""
+        # What Ctrl-C has left half done is written over.
+        del self.zip.members[len(self.blocks) + self.first :]
         self.zip.add(f"{ROWS}{len(self.blocks):06}", self.encoder.encode(time, values, knots))
         member = self.zip.members[-1]
         self.blocks.append(Block(self.source.read, member.place, member.size))
@@ -225,7 +228,8 @@ class RunWriter:
 
         On a full disk the rows stay, and it can be tried again once there are fewer: see `drop`.
         """
-        rows = len(self.zip.members)
+        rows = len(self.blocks) + self.first
+        del self.zip.members[rows:]
         try:
             self._write_texts(run)
         except OSError:

@@ -101,7 +101,7 @@ def simulate(
     stored = None
     if stream is not None:
         integration.drain = None
-        trajectory, stored = stream.finish(trajectory)
+        trajectory, stored = stream.finish(trajectory, integration.drained_rows)
     outcome, chosen = runner.describe(trajectory, failure), runner.rows_chosen and not failure
     run = make_run(
         compiled, solver, inputs.values, trajectory, outcome, inputs.start, warnings, rows_chosen=chosen, stored=stored

@@ -34,7 +34,7 @@ class RowStream:
         last: seconds at the end that are kept; None: all.
 
     Attributes:
-        parts, waiting: rows in memory, and how many numbers they are.
+        received: how many rows there were; parts: those in memory, the last of them.
         writer: of the file, once there is one; failure: why it takes no more.
         first, largest: the first row, and of each signal the row in which it is largest, or first not a number.
         windows: rows about probes; probes: the times of these.
@@ -42,7 +42,7 @@ class RowStream:
 
     def __init__(self, n_signals: int, begin: Callable[[], RunWriter] | None, last: float | None) -> None:
         self.begin, self.last, self.block = begin, last, block_size(n_signals)
-        self.parts, self.waiting = list[Array](), 0
+        self.parts, self.received = list[Array](), 0
         self.coming = np.zeros(0)
         self.writer: RunWriter | None = None
         self.failure: OSError | None = None
@@ -52,22 +52,28 @@ class RowStream:
 
     def take(self, rows: Array, probes: Array) -> bool:
         """Keep some rows; whether there is room for them."""
-        self.parts.append(rows)
+        # Ctrl-C may come at any call: there is none between these two.
+        count = len(rows)
+        self.parts += [rows]
+        self.received += count
         if self.last is not None:
             while len(self.parts) > 1 and self.parts[1][0, 0] <= rows[-1, 0] - self.last:
                 del self.parts[0]
             return True
         self.coming = np.concatenate([self.coming, probes])
-        self.waiting += rows.size
-        if self.waiting < HELD_NUMBERS and self.writer is None:
+        if self.received * rows.shape[1] < HELD_NUMBERS and self.writer is None:
             return True
         return self._write(self.block)
 
-    def finish(self, trajectory: Trajectory) -> tuple[Trajectory, StoredRows | None]:
-        """What there is of a run that has ended: all rows, or an excerpt and the others as they are in the file."""
+    def finish(self, trajectory: Trajectory, drained: int) -> tuple[Trajectory, StoredRows | None]:
+        """What there is of a run that has ended: all rows, or an excerpt and the others as they are in the file.
+
+        Args:
+            drained: rows that the trajectory has not; it has others twice where Ctrl-C came as they were taken.
+        """
         if not self.parts and self.writer is None and self.last is None:
             return trajectory, None
-        tail = np.column_stack([trajectory.time, trajectory.y, trajectory.knots])
+        tail = np.column_stack([trajectory.time, trajectory.y, trajectory.knots])[self.received - drained :]
         if self.writer is None:
             rows = np.concatenate([*self.parts, tail])
             self.parts.clear()
@@ -76,6 +82,7 @@ class RowStream:
                 rows = rows[max(first, 0) :]
             return _with_rows(trajectory, rows), None
         self.parts.append(tail)
+        self.received += len(tail)
         self._write(1)
         # Rows about probes are one behind the other: none may stand there twice.
         close = np.concatenate([*self.windows, tail])
@@ -91,20 +98,22 @@ class RowStream:
         """Write what waits, a block after the other, until less than so many rows are left."""
         if self.begin is None or self.failure is not None:
             return self.failure is None
-        rows, self.parts = np.concatenate(self.parts), []
         try:
-            while len(rows) >= least:
+            while (left := self.received - self._count_written()) >= least:
                 self.writer = self.writer or self.begin()
-                block, rows = rows[: self.block], rows[self.block :]
+                rows = np.concatenate(self.parts)[-left:]
+                block, self.parts = rows[: self.block], [rows]
                 ready = int(np.searchsorted(self.coming, block[-1, 0]))
                 self._excerpt(block, self.coming[:ready])
                 self.coming = self.coming[ready:]
                 self.writer.add(block[:, 0], block[:, 1:-1], block[:, -1] > 0)
+                self.parts = [rows[self.block :].copy()]
         except OSError as error:
             self.failure = error
-        if len(rows):
-            self.parts = [rows.copy()]
         return self.failure is None
+
+    def _count_written(self) -> int:
+        return sum(block.n_rows for block in self.writer.blocks) if self.writer else 0
 
     def _excerpt(self, rows: Array, probes: Array) -> None:
         """Note what is to be said of these rows later. Rows beside which others are missing are knots."""
