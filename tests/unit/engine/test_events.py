@@ -341,6 +341,26 @@ def test_many_actions_in_little_time_are_chattering_whenever_the_run_began(times
     assert done.offender == (0 if status is Status.CHATTERING else -1)
 
 
+def test_a_guard_that_only_watches_is_noted_each_time_that_it_crosses_in_a_step():
+    """(t - a)(t - a - 0.4), of which nothing is proven: once in each half of a step, or twice in one."""
+    crossings = []
+
+    def guard(t, x, d, m, p, out):
+        out[0] = (x[0] - crossings[0]) * (x[0] - crossings[1])
+
+    def rate(t, x, d, m, p, out):
+        out[0] = 2.0 * x[0] - crossings[0] - crossings[1]
+
+    def move(t, x, d, m, p, out):
+        out[0] = 1.0
+
+    problem = make_problem(kernel(move), 1, n_guards=1, guards=kernel(guard), guard_rates=kernel(rate))
+    for a in np.linspace(0.3, 2.3, 41):
+        crossings[:] = a, a + 0.4
+        done = integrate(problem, Solver("dopri5"), 0.0, 3.0, np.zeros(1), EMPTY, EMPTY, EngineRecording())
+        assert [t for t, _ in done.events] == pytest.approx(crossings, abs=1e-9)
+
+
 def test_the_side_on_which_a_guard_is_stands_in_its_memory():
     """One is passed at 1.5 s, one never; a third notes nothing."""
 

@@ -165,43 +165,43 @@ def test_boxes_are_wider_than_the_motion_by_its_rounding():
 
 @pytest.mark.parametrize("level", [0.1, 0.1878, -0.0203])
 def test_boxes_hold_memory_and_signals_that_come_late_from_several_steps(level):
-    """The quartic, 0.4 s late, and -3 before it arrives: bounds over all steps of the past that a part looks at."""
-    delay, n, boxes = 0.4, 5, []
+    """The quartic, 0.4 s late, behind another signal, and -3 before it arrives: bounds over all steps of the past that a part looks at."""
+    delay, n, boxes = 0.4, 6, []
 
     def rhs(t, x, d, m, p, out):
         out[0] = 0.0
 
     def course(t, x, d, m, p, out):
-        out[0] = QUARTIC(t[0])
+        out[0], out[1] = 1.0, QUARTIC(t[0])
 
     def guard(t, x, d, m, p, out):
-        out[0] = d[0] - level
+        out[0] = d[1] - level
 
     def guard_rate(t, x, d, m, p, out):
-        out[0] = d[1]
+        out[0] = d[3]
 
     def enclosures(t, box, d, m, p, out):
         boxes.append(np.array([box[i] for i in range(4 * n)]).reshape(4, n))
-        out[0], out[1] = box[2] - level, box[n + 2]
+        out[0], out[1] = box[3] - level, box[n + 3]
 
     def drifts(t, box, d, m, p, out):
-        out[0], out[1] = box[2 * n + 2], box[3 * n + 2]
+        out[0], out[1] = box[2 * n + 3], box[3 * n + 3]
 
     problem = make_problem(
         kernel(rhs),
         1,
-        n_d=1,
+        n_d=2,
         n_m=2,
         n_guards=1,
         delayed=kernel(course),
-        delay_times=np.array([delay]),
-        history_start=np.array([-3.0]),
+        delay_times=np.array([delay, delay]),
+        history_start=np.array([1.0, -3.0]),
         guards=kernel(guard),
         guard_rates=kernel(guard_rate),
         enclosures=kernel(enclosures),
         drifts=kernel(drifts),
         condition_kind=np.zeros(1, np.int64),
-        entries=np.array([0, 2, 3, 4]),
+        entries=np.array([0, 2, 3, 4, 5]),
         bounds_work=10,
     )
     memory = np.array([7.0, -8.0])
@@ -210,20 +210,20 @@ def test_boxes_hold_memory_and_signals_that_come_late_from_several_steps(level):
     np.testing.assert_allclose([t for t, _ in done.events], expected, atol=1e-9)
     compared = 0
     for middle, radius, rate, rate_radius in boxes:
-        np.testing.assert_array_equal([middle[3:], radius[3:], rate[3:], rate_radius[3:]], [memory, *np.zeros((3, 2))])
+        np.testing.assert_array_equal([middle[4:], radius[4:], rate[4:], rate_radius[4:]], [memory, *np.zeros((3, 2))])
         t = np.linspace(middle[0] - radius[0], middle[0] + radius[0], 101)
         if radius[0] > 0.5001 * rate[0] or t[0] <= delay:
             continue
         compared += 1
         values, slopes = QUARTIC(t - delay), rate[0] * QUARTIC.deriv()(t - delay)
-        assert middle[2] - radius[2] <= values.min() + 1e-12
-        assert middle[2] + radius[2] >= values.max() - 1e-12
-        assert rate[2] - rate_radius[2] <= slopes.min() + 1e-9
-        assert rate[2] + rate_radius[2] >= slopes.max() - 1e-9
+        assert middle[3] - radius[3] <= values.min() + 1e-12
+        assert middle[3] + radius[3] >= values.max() - 1e-12
+        assert rate[3] - rate_radius[3] <= slopes.min() + 1e-9
+        assert rate[3] + rate_radius[3] >= slopes.max() - 1e-9
         # At most a tenth more than the Taylor series of the whole part, which steps of the past cut in shorter ones.
         _, width, _, rate_width = bounds_of(QUARTIC, middle[0] - delay, radius[0])
-        assert radius[2] <= width * 1.1 + 1e-9
-        assert rate_radius[2] <= rate_width * rate[0] * 1.1 + 1e-9
+        assert radius[3] <= width * 1.1 + 1e-9
+        assert rate_radius[3] <= rate_width * rate[0] * 1.1 + 1e-9
     assert compared > 5
 
 
