@@ -165,7 +165,7 @@ def test_boxes_are_wider_than_the_motion_by_its_rounding():
 
 @pytest.mark.parametrize("level", [0.1, 0.1878, -0.0203])
 def test_boxes_hold_memory_and_signals_that_come_late_from_several_steps(level):
-    """The quartic, 0.4 s late, behind another signal; -3 before it arrives: bounds over all steps that a part looks at."""
+    """The quartic, 0.4 s late, behind another signal; -3 before it arrives: bounds over all steps that a part sees."""
     delay, n, boxes = 0.4, 6, []
 
     def rhs(t, x, d, m, p, out):
