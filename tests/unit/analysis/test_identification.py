@@ -547,6 +547,13 @@ def test_an_effort_that_comes_late_is_said_and_one_in_time_is_not():
     assert float(deviation) < 0.3
 
 
+def test_all_offsets_that_numbers_were_found_with_are_kept():
+    """Also those that noise explains: without them the numbers would be wrong by as much as they are unsure."""
+    found = found_once()
+    offsets = {f"{axis}.push.torque": found.parameters[f"{axis}.effort_offset"] for axis in AXES}
+    assert found.offsets == pytest.approx(offsets)
+
+
 def test_noise_of_efforts_does_not_hide_a_part_of_their_delay():
     """Slopes of noisy efforts are steeper than those that the delay works by: taken for them, it came out shorter."""
     noisy = record(noise=[20 * level for level in LEVELS])

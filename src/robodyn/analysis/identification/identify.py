@@ -538,9 +538,11 @@ class IdentificationPlan:
         return replace(rows, tau=rows.tau + (rows.efforts * more) @ self.jacobians - rows.Y @ load)
 
     def find_offsets(self, found: Identification) -> dict[str, float]:
-        """Constants of the measured signals, from those of the efforts that the data tell from none."""
-        told = {e.name: e.value for e in found.base if e.identifiable and e.lower * e.upper > 0}
-        constants = {effort.on: told.get(f"{effort.on}.effort_offset", 0.0) for effort in self.efforts}
+        """Constants of the measured signals: all that the numbers were found with, as they hold only together.
+
+        One that is hardly told, as where little motion hardly tells it from a weight, changes the weight by as much.
+        """
+        constants = {effort.on: found.parameters.get(f"{effort.on}.effort_offset", 0.0) for effort in self.efforts}
         return {
             effort.signals[0]: constants[effort.on] / slope
             for effort in self.efforts

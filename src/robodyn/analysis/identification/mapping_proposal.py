@@ -312,6 +312,11 @@ class _Proposer:
         choice = search.finish(cost, choice)
         foreign = self.judge(choice, compared.fit(choice), candidates, efforts)
         choice = self.without_doubts(choice, start, compared)
+        odd = np.abs(wrapped(choice.shift) / QUARTER - np.round(wrapped(choice.shift) / QUARTER)) * QUARTER > ODD_ANGLE
+        if np.sum(odd & model.angular) > 1:
+            # So many angles may be found that a similar robot's motion does as well.
+            several = f"{int(np.sum(odd & model.angular))} axes follow only from offsets that are no quarter turns"
+            self.open.append(f"whether this is the robot: {several}; compare them with its drawing")
         fit = compared.fit(choice)
         signals = self.describe_positions(choice, start, candidates, compared, fit)
         matches, more = self.describe_efforts(choice, fit, candidates, efforts, compared)
@@ -521,11 +526,12 @@ class _Proposer:
         if scaled:
             what = f"size of {', '.join(scaled)}: as accurate as the model's masses, some per cent at best"
             self.open.append(f"{what}; write what is known, or record with a known load too (identify --gains)")
-        # One logger makes all efforts late by as much. What a few of many show may be a law that the model lacks.
+        # One logger makes all efforts late by as much. What a few of many show may be a law that the model lacks, and
+        # what comes before its cause is one.
         common = float(np.median([*delays.values()])) if delays else 0.0
         if len(delays) * 2 >= len(signals) and all(abs(one - common) < 0.4 * abs(common) for one in delays.values()):
             delays = dict.fromkeys(range(len(signals)), common)
-        elif delays and len(delays) * 3 < len(signals):
+        elif delays and (len(delays) * 3 < len(signals) or (len(delays) * 2 < len(signals) and common < 0)):
             few = ", ".join(f"'{signals[k].column}' {1e3 * one:.3g} ms" for k, one in delays.items())
             self.open.append(f"whether efforts come late: {few}, others not clearly; `robodyn identify` tells more")
             delays = {}
