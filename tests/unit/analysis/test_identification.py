@@ -550,8 +550,9 @@ def test_an_effort_that_comes_late_is_said_and_one_in_time_is_not():
 def test_all_offsets_that_numbers_were_found_with_are_kept():
     """Also those that noise explains: without them the numbers would be wrong by as much as they are unsure."""
     found = found_once()
-    offsets = {f"{axis}.push.torque": found.parameters[f"{axis}.effort_offset"] for axis in AXES}
-    assert found.offsets == pytest.approx(offsets)
+    # That of the motor cannot be told from a weight.
+    assert found.offsets == pytest.approx({"shoulder.push.torque": found.parameters["shoulder.effort_offset"]})
+    assert any(w.startswith("motor: a constant offset") for w in found.warnings)
 
 
 def test_noise_of_efforts_does_not_hide_a_part_of_their_delay():

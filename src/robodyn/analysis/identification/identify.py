@@ -576,7 +576,7 @@ def plan_identification(what: Scenario | System, example: Run, offsets: bool = T
     told = [k for k in range(len(regressor.offsets)) if first + k in base.kept]
     if len(told) < len(regressor.offsets):
         others = [effort.on for k, effort in enumerate(efforts) if k not in told]
-        hidden = "a constant offset of its effort cannot be told from weights: taken as none"
+        hidden = "a constant offset of its effort cannot be told from weights or springs: taken as none"
         notes.append(f"{', '.join(others)}: {hidden}; its zero is to be known")
         parameters = tuple(regressor.parameters[k] for k in [*range(first), *(first + k for k in told)])
         regressor = replace(regressor, parameters=parameters, offsets=regressor.offsets[told])
