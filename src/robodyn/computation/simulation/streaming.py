@@ -20,7 +20,7 @@ from robodyn.computation.results import Outcome, OutcomeKind, Run
 from robodyn.computation.results.rows import StoredRows, block_size
 from robodyn.computation.results.store import RunWriter
 
-HELD_NUMBERS = 2**22
+HELD_NUMBERS = 2**21
 """Numbers in rows that are held in memory before there is a file, own choice: most runs have fewer."""
 ABOUT = 7
 """Rows on either side of a probe: reading there asks for fewer."""
