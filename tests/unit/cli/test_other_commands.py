@@ -1,6 +1,7 @@
 """Do list, check, show, compare, export and info say what is there, in words and in JSON?"""
 
 import csv
+import zipfile
 from functools import partial
 
 import pytest
@@ -154,12 +155,17 @@ def test_a_file_that_is_no_run_is_told(invoke, quick, command):
 
 
 def test_a_damaged_run_is_told(invoke, run_file):
+    with zipfile.ZipFile(run_file) as archive:
+        rows = archive.getinfo("rows/000000")
     data = bytearray(run_file.read_bytes())
-    data[len(data) // 2] ^= 0xFF
+    data[rows.header_offset + rows.file_size // 2] ^= 0xFF
     run_file.write_bytes(data)
-    result = invoke("show", run_file)
-    assert result.exit_code == 2
-    assert "damaged" in result.stderr
+    # Signals are read, and checked, when they are asked for: here all of them.
+    commands = (("compare", run_file, run_file), ("show", run_file, "--signals"), ("export", run_file, "--to", "csv"))
+    for words in commands:
+        result = invoke(*words)
+        assert result.exit_code == 2, words
+        assert "damaged" in result.stderr
 
 
 def test_a_run_compared_with_itself_differs_by_nothing(invoke, run_file, read_json):
