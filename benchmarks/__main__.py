@@ -2,11 +2,12 @@
 
     python -m benchmarks [--only NAME ...] [--full] [--json FILE] [--page FILE]
     python -m benchmarks --check [--only NAME ...]
-    python -m benchmarks --beside CHECKOUT [--rounds N] [--only NAME ...] [--json FILE]
+    python -m benchmarks --beside CHECKOUT [--rounds N] [--only NAME ...] [--json FILE] [--page FILE]
 
 A benchmark is a module with `measure(size) -> Findings` and `SIZES`: "smallest" for a check in seconds, "usual", and
 perhaps "full". What it asserts, it asserts at every size. `--page` writes all rows, and the tables and remarks of each
-benchmark, into a page, between its marks. A missed goal is printed and is no error. The exit code is 1 where contenders
+benchmark, into a page, between its marks, with `--beside`
+those that lost. A missed goal is printed and is no error. The exit code is 1 where contenders
 disagree or a benchmark fails, 2 where a rival was not there to be measured.
 """
 
@@ -80,7 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the chosen benchmarks in turn; what was found is kept also where another one fails."""
     options = parse_arguments(arguments)
     if options.beside:
-        return compare_checkouts(options.beside, options.only, options.rounds, options.json)
+        return compare_checkouts(options.beside, options.only, options.rounds, options.json, options.page)
     findings: dict[str, Findings] = {}
     failures: dict[str, str] = {}
     names = options.only or BENCHMARKS + (ON_REQUEST if options.check else ())
@@ -136,7 +137,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--beside", type=Path, metavar="CHECKOUT", help="in turns with the code of another checkout")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="turns of --beside, of which the least counts")
     parser.add_argument("--json", type=Path, help=f"also write the findings to this file (always: {DEFAULT_FILE})")
-    parser.add_argument("--page", type=Path, help="also write all that was found into this page, between its marks")
+    parser.add_argument("--page", type=Path, help="also write what was found (--beside: what lost) into this page")
     options = parser.parse_args(arguments)
     # Of another checkout's benchmarks only that one knows the names.
     unknown = [name for name in options.only or () if name not in known and not options.beside]
@@ -146,14 +147,16 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         parser.error(f"--full has an effect only on {', '.join(LONGER)}")
     if sum(map(bool, (options.full, options.check, options.beside))) > 1:
         parser.error("--full, --check and --beside exclude one another")
-    if (options.check and (options.json or options.page)) or (options.beside and options.page):
-        parser.error("--check measures nothing that could be written, and --beside no rows of a page")
+    if options.check and (options.json or options.page):
+        parser.error("--check measures nothing that could be written")
     if options.page and not options.page.is_file():
         parser.error(f"--page: {options.page} is no file")
     places = read_blocks(options.page) if options.page else {}
-    absent = [name for name in options.only or BENCHMARKS if f"benchmarks.{name}" not in places]
-    if options.page and (absent or OVERVIEW not in places):
-        parser.error(f"--page: {options.page} has no place for the numbers of {', '.join([*absent, OVERVIEW])}")
+    wanted = ["benchmarks.beside"]
+    if not options.beside:
+        wanted = [*(f"benchmarks.{name}" for name in options.only or BENCHMARKS), OVERVIEW]
+    if options.page and (absent := [name for name in wanted if name not in places]):
+        parser.error(f"--page: {options.page} has no place for the numbers of {', '.join(absent)}")
     if options.rounds != ROUNDS and not options.beside:
         parser.error("--rounds has an effect only with --beside")
     if options.rounds < 1:

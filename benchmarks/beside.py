@@ -1,8 +1,9 @@
 """Two checkouts beside each other: which rows of the benchmarks became slower or faster, on one machine, in turns?
 
 Each side measures with its own benchmarks and its own code, in processes of their own: with the Python of the
-checkout's `.venv` if it has one, else with this one, and with compiled code kept apart. Of several turns the least of
-each row counts: other work on a machine only ever makes times longer.
+checkout's `.venv` if it has one, else with this one, and with compiled code kept apart. Their clock is the processor's
+time of a process and its children, and of several turns the least of each row counts: other work on a machine only ever
+makes times longer.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-from benchmarks.findings import align
+from benchmarks.findings import align, write_between
 
 ROUNDS = 3
 LOST = 1.05
@@ -27,6 +29,16 @@ LOST = 1.05
 HERE = Path(__file__).resolve().parents[1]
 # A column of a table that holds times: "ns a step", "ms per simulated s", "assembly [s]"; not "at 35 ms [mm]".
 TIMED = re.compile(r"(?<!\d\s)(?:^|(?<=[\s\[,(]))(ns|us|ms|s)(?=$|[\s\],)/])")
+# All that either side measures by the clock on the wall it then measures by the processor's time.
+MEASURE = """
+import resource, runpy, sys, time
+own = time.process_time
+def spend():
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own() + children.ru_utime + children.ru_stime
+time.perf_counter = spend
+runpy.run_module("benchmarks", run_name="__main__")
+"""
 LIST = "import json, benchmarks.__main__ as main; print(json.dumps(main.BENCHMARKS))"
 
 
@@ -69,7 +81,7 @@ class Checkout:
         begun = time.perf_counter()
         file = self.folder / "findings.json"
         file.unlink(missing_ok=True)
-        done = self.call("-m", "benchmarks", "--only", benchmark, "--json", str(file))
+        done = self.call("-c", MEASURE, "--only", benchmark, "--json", str(file))
         report = json.loads(file.read_text()) if file.exists() else {"rows": [], "tables": [], "failures": {}}
         if not report["rows"] and not report["tables"]:
             words = (report["failures"].get(benchmark) or done.stderr or done.stdout).strip()
@@ -106,7 +118,9 @@ def is_number(cell: Any) -> bool:
     return True
 
 
-def compare_checkouts(other: Path, only: Sequence[str] | None, rounds: int, file: Path | None) -> int:
+def compare_checkouts(
+    other: Path, only: Sequence[str] | None, rounds: int, file: Path | None, page: Path | None
+) -> int:
     """Measure both sides in turns and print every time of both; 1 where a benchmark failed on one side."""
     with tempfile.TemporaryDirectory() as name:
         folders = [Path(name) / side for side in ("old", "new")]
@@ -129,6 +143,8 @@ def compare_checkouts(other: Path, only: Sequence[str] | None, rounds: int, file
             if file:
                 file.write_text(json.dumps(describe_rows(old, new), indent=2) + "\n")
     print(show_comparison(old, new))
+    if page:
+        write_between(page, "benchmarks.beside", describe_lost(describe_rows(old, new)))
     return 1 if old.failures or new.failures else 0
 
 
@@ -142,6 +158,23 @@ def describe_rows(old: Checkout, new: Checkout) -> list[dict[str, Any]]:
         by_rival = beside[1] / beside[0] if all(beside) else None
         rows.append({"row": title, "unit": unit, "old": before, "new": after, "ratio": ratio, "by_rival": by_rival})
     return rows
+
+
+def describe_lost(rows: list[dict[str, Any]]) -> str:
+    """The rows that lost as a table of a page, below a sentence on all."""
+    both = [row for row in rows if row["ratio"] is not None]
+    lost = sorted((row for row in both if row["ratio"] > LOST), key=lambda row: -row["ratio"])
+    lines = [
+        f"{len(lost)} of {len(both)} rows lost more than {100 * (LOST - 1):.0f} %; the median ratio of all is "
+        f"{median(row['ratio'] for row in both):.2f}.",
+        "",
+        "| measurement | before | now | ratio |",
+        "| --- | --- | --- | --- |",
+    ]
+    for row in lost:
+        title = row["row"].replace("|", "\\|")
+        lines.append(f"| {title} | {row['old']:.4g} | {row['new']:.4g} {row['unit']} | {row['ratio']:.2f} |")
+    return "\n".join(lines)
 
 
 def show_comparison(old: Checkout, new: Checkout) -> str:

@@ -277,3 +277,11 @@ def test_a_moved_sensor_is_a_moved_target_where_delays_carry_both():
     # The control sees the difference of both only; each is settled to 1e-10 of its nominal magnitude.
     assert abs(target[1] - find_equilibrium(system).x[1]) > 0.1
     np.testing.assert_allclose(sensor, target, rtol=1e-7, atol=1e-9)
+
+
+def test_what_the_rigs_delays_pass_on_is_integrated_on_its_way():
+    """Measured position -> current at once; late current -> valve (2), pressure, velocity, position: 5 integrations."""
+    passage = np.reshape(assemble(epaas_rig()).delay_passage, (2, 2))
+    assert passage[0, 1] == 1
+    assert passage[1, 0] == 5
+    assert passage[0, 0] == passage[1, 1] == 10

@@ -6,6 +6,7 @@ from support.kernels import kernel, make_problem
 from support.solvers import any_solver
 
 from robodyn.computation.engine import EngineRecording, integrate
+from robodyn.computation.native.conditions import KINK, LATE, STRAIGHT
 from robodyn.description.model import Solver
 
 EMPTY = np.zeros(0)
@@ -87,6 +88,41 @@ def test_no_step_is_longer_than_the_shortest_delay():
     result = run(problem(clock_signal), "dopri5")
     # Up to the resolution of time, 16 units in the last place of the end time 2 s: 7e-15.
     assert result.counters.largest_step <= DELAY + 1e-14
+
+
+def test_a_kink_within_a_long_segment_arrives_at_the_end_of_a_step():
+    """|t - 0.85|, 0.3 s late, with nothing else to stop at: steps end where it bends, and again where that arrives."""
+    n, bend = 4, 0.85
+
+    def bent_signal(t, x, d, m, p, out):
+        out[0] = abs(t[0] - bend)
+
+    def condition(t, x, d, m, p, out):
+        out[0] = t[0] - bend
+
+    def enclosures(t, box, d, m, p, out):
+        out[0], out[1] = box[0] - bend, box[n]
+
+    def drifts(t, box, d, m, p, out):
+        out[0], out[1] = box[2 * n], box[3 * n]
+
+    system = problem(
+        bent_signal,
+        n_conditions=1,
+        conditions=kernel(condition),
+        enclosures=kernel(enclosures),
+        drifts=kernel(drifts),
+        condition_kind=np.array([KINK + STRAIGHT + LATE]),
+        entries=np.zeros(1),
+        bounds_work=10,
+        passage=np.array([10]),
+    )
+    result = run(system, "dopri5")
+    ends = result.time[1:]
+    assert np.abs(ends - bend).min() < 1e-12
+    assert np.abs(ends - (bend + DELAY)).min() < 1e-12
+    # The integral of what arrives: exact, as no step has a bend within.
+    assert result.x[0] == pytest.approx(-5.0 * DELAY + bend**2, abs=1e-12)
 
 
 @pytest.mark.parametrize("method", ["rk4", "dopri5"])

@@ -438,4 +438,5 @@ def test_every_part_of_a_system_is_kept_or_traced_again():
     parts = {field.name for field in fields(System)}
     assert parts - {*PLAIN, *TRACED} == {"resolve"}
     # What a run asks of it beside its parts is found when it is kept, not by a trace.
-    assert set(PLAIN) - parts == {"findings", "n_q", "n_v", "n_quadratures", "depends_on_time", "delay_depth"}
+    derived = {"findings", "n_q", "n_v", "n_quadratures", "depends_on_time", "delay_depth", "delay_passage"}
+    assert set(PLAIN) - parts == derived

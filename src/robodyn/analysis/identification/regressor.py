@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import casadi as ca
 import numpy as np
@@ -15,7 +15,8 @@ from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.constraints.redundancy import close
 from robodyn.computation.assembly.control.models import friction_laws
 from robodyn.computation.assembly.values import collect_values
-from robodyn.computation.native import compile_kernels
+from robodyn.computation.engine.pack import MOST_ENTRIES, ManyCall
+from robodyn.computation.native import LaneModule, Options, compile_kernels, compile_lanes
 from robodyn.description.model import Block, Body, LinearCombination, PrescribedMotion, Scenario
 from robodyn.description.model.block import JointBlock
 from robodyn.description.model.body import TENSOR, tensor_of
@@ -326,6 +327,9 @@ def massive_bodies(scenario: Scenario) -> list[Body]:
 # centre of mass and inertia is that by m, h and L.
 
 
+NOTHING = np.zeros(0)
+LANES = 8
+"""Rows that one call computes."""
 COM = ("com.x", "com.y", "com.z")
 NEAR_START = (0.5, 0.2, 0.05, 0.01)
 """How far from the start joints are moved at random where loops must close [rad or m]."""
@@ -370,7 +374,7 @@ class Regressor:
         """Y (n_times, n, n_theta) and tau_0 (n_times, n) along a motion, each (n_times, n), and measured inputs."""
         n, count = len(self.joints), len(self.parameters)
         u = np.zeros((len(q), len(self.inputs))) if u is None else u
-        flat, fixed = self._kernel.call_rows(np.hstack([self.complete(q), v, a, u]))
+        flat, fixed = self._compute(np.hstack([self.complete(q), v, a, u]))
         Y = flat.reshape(len(q), n, count)
         if len(self.offsets):
             Y[:, :, -len(self.offsets) :] = self.offsets.T
@@ -420,16 +424,47 @@ class Regressor:
         own = [Parameter(f"{name}.effort_offset", unit, 0.0) for name, unit in zip(names, units, strict=True)]
         return replace(self, parameters=(*self.parameters, *own), offsets=jacobians)
 
+    def _compute(self, rows: Array) -> tuple[Array, Array]:
+        """Y, row after row, and tau_0 at rows [q, v, a, u]; columns of offsets are empty."""
+        vectors, sizes = self._vectors
+        if not vectors:
+            return cast(tuple[Array, Array], self._kernel.call_rows(rows))
+        found, nothing = [], np.zeros((1, 0))
+        for name, size in zip(("regressor", "fixed"), sizes, strict=True):
+            there = name in vectors.addresses
+            found.append(np.empty((len(rows), size)) if there else np.zeros((len(rows), size)))
+            if there:
+                ManyCall(vectors, name, [rows, nothing, nothing, nothing, found[-1]], NOTHING)()
+        return found[0], found[1]
+
     @cached_property
     def _kernel(self) -> Any:
-        """Native code that gives Y, row after row, and tau_0; columns of offsets are empty."""
+        """Native code of one row."""
+        state, flat, fixed = self._trace()
+        function = ca.Function("regressor", [state], [flat, fixed])
+        return compile_kernels({"regressor": function}, None).kernels["regressor"]
+
+    @cached_property
+    def _vectors(self) -> tuple[LaneModule | None, tuple[int, int]]:
+        """Native code of several rows at once, and how many numbers a row gives; none where these are too many."""
+        state, flat, fixed = self._trace()
+        sizes = flat.numel(), fixed.numel()
+        if max(sizes) > MOST_ENTRIES:
+            return None, sizes
+        inputs = [ca.SX.sym("t"), state, *(ca.SX.sym(name, 0) for name in "dmp")]
+        columns = {"regressor": flat} | ({} if fixed.is_zero() else {"fixed": fixed})
+        functions = {name: ca.Function(name, inputs, [column]) for name, column in columns.items()}
+        options = Options(inexact=tuple(functions))
+        return compile_lanes(functions, len(inputs) - 1, LANES, options), sizes
+
+    def _trace(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """The symbols of a row, Y row after row, and tau_0."""
         n = len(self.joints)
         places = np.cumsum([0, *(self.function.size1_in(k) for k in range(4))]).tolist()
         state = ca.SX.sym("state", places[-1])
         Y, fixed = self.function(*ca.vertsplit(state, places))
         whole = ca.horzcat(Y, ca.SX(n, len(self.offsets)))
-        flat = ca.Function("regressor", [state], [ca.densify(ca.vec(whole.T)), ca.densify(fixed)])
-        return compile_kernels({"regressor": flat}, None).kernels["regressor"]
+        return state, ca.densify(ca.vec(whole.T)), ca.densify(fixed)
 
 
 def make_regressor(what: Scenario | System, bare: System | None = None) -> Regressor:

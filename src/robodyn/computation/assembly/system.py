@@ -212,6 +212,8 @@ class Described(NamedTuple):
 T = TypeVar("T")
 RESIDUAL = "constraints.position_error"
 """Signal of the largest residual of the constraints' positions."""
+SMOOTH = 10
+"""Integrations after which no method sees a jump."""
 FREE = 0.5
 """A direction of friction that neither holds nor slides: dry friction is left out. Runs begin so, and equilibria and
 linear models are found so."""
@@ -220,7 +222,8 @@ linear models are found so."""
 TRACED = ("symbols", "expressions", "motion", "models")
 PLAIN = (
     *("scenario", "states", "memory", "delays", "signals", "numbers", "parameters", "discrete", "watched", "warnings"),
-    *("data", "friction", "asked", "findings", "n_q", "n_v", "n_quadratures", "depends_on_time", "delay_depth"),
+    *("data", "friction", "asked", "findings", "n_q", "n_v", "n_quadratures", "depends_on_time"),
+    *("delay_depth", "delay_passage"),
 )
 
 
@@ -444,6 +447,25 @@ class System:
             for row, column in zip(*feeds.get_triplet(), strict=True) if feeds is not None else ():
                 depth[row] = min(max(depth[row], depth[column] + 1), len(self.delays))
         return max(depth, default=1)
+
+    @cached_property
+    def delay_passage(self) -> list[int]:
+        """Integrations from each delayed signal to what delays keep of each, row by row: from 1 to SMOOTH."""
+        x, d, n = self.symbols.x, self.symbols.d, len(self.delays)
+        if not n:
+            return []
+        expressions = self.expressions
+        rates_by_x, rates_by_d, kept_by_x, kept_by_d = (
+            ca.DM.ones(ca.jacobian_sparsity(value, by)).full().astype(int)
+            for value in (expressions.rhs, expressions.delayed)
+            for by in (x, d)
+        )
+        # What a signal drives after one integration, after two ...
+        driven, passage = rates_by_d, np.where(kept_by_d, 1, SMOOTH)
+        for count in range(1, SMOOTH):
+            passage = np.where((kept_by_x @ driven > 0) & (passage == SMOOTH), count, passage)
+            driven = np.minimum(rates_by_x @ driven, 1)
+        return [int(count) for count in passage.T.ravel()]
 
     @cached_property
     def constraint_residual(self) -> ca.Function | None:

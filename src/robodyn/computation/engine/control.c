@@ -192,8 +192,8 @@ int take_step(Run *run) {
   while (run->steps + run->rejected < run->solver->max_steps) {
     /* Up to a change of a condition, or as proposed. */
     double h = run->cut > 0.0 ? run->cut : choose_adaptive(run);
-    run->bent = run->cut > 0.0;
-    if (run->bent) {
+    run->bent = run->cut > 0.0 ? run->cut_level : 0;
+    if (run->cut > 0.0) {
       run->t_new = run->t + h;
       run->was_cut = 1;
     }

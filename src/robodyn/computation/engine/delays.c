@@ -11,15 +11,12 @@
 
 #include "parts.h"
 
-static double *kept_step(const Run *run, int64_t index) { return run->history + (2 + 5 * run->model->n_d) * index; }
-
-/* End of a step of the history [s]; the time before the start, step -1, ends at t0. */
-static double end_of(const Run *run, int64_t index) { return index < 0 ? run->t0 : kept_step(run, index)[1]; }
+static double *kept_step(const Run *run, int64_t index) { return run->history + history_width(run) * index; }
 
 /* Delayed signal j at a place theta of a step of the history. */
 static double signal_at(const Run *run, int64_t j, int64_t index, double theta) {
   if (index < 0) return run->before[j];
-  const double *terms = kept_step(run, index) + 2 + 5 * j;
+  const double *terms = kept_step(run, index) + STEP_HEAD + TERMS * j;
   double rest = 1.0 - theta;
   return rest * terms[0] + theta * terms[1] + theta * rest * (terms[2] + theta * (terms[3] + theta * terms[4]));
 }
@@ -27,24 +24,27 @@ static double signal_at(const Run *run, int64_t j, int64_t index, double theta) 
 /* Its rate there. */
 static double rate_at(const Run *run, int64_t j, int64_t index, double theta) {
   if (index < 0) return 0.0;
-  const double *step = kept_step(run, index), *terms = step + 2 + 5 * j;
+  const double *step = kept_step(run, index), *terms = step + STEP_HEAD + TERMS * j;
   double bend = terms[2] + theta * (terms[3] + theta * terms[4]), twist = terms[3] + 2.0 * theta * terms[4];
-  return (terms[1] - terms[0] + (1.0 - 2.0 * theta) * bend + theta * (1.0 - theta) * twist) / (step[1] - step[0]);
+  return (terms[1] - terms[0] + (1.0 - 2.0 * theta) * bend + theta * (1.0 - theta) * twist) * step[2];
 }
 
-/* Step of the history that signal j reads at time t, from the left or from the right. */
+/* Step of the history that signal j reads at time t, from the left or from the right; step -1, before the start, ends at t0. */
 static int64_t step_at(const Run *run, int64_t j, double t, int from_right) {
   int64_t index = run->cursor[j];
   /* The cursor only goes forward: a run's delayed time does. */
   double passed = from_right ? t + run->resolution : t - run->resolution;
-  while (index + 1 < run->n_history && end_of(run, index) < passed) index++;
+  if (index < 0 && index + 1 < run->n_history && run->t0 < passed) index = 0;
+  int64_t width = history_width(run);
+  for (const double *step = run->history + width * index; index >= 0 && index + 1 < run->n_history && step[1] < passed; step += width)
+    index++;
   return index;
 }
 
 static double place_in(const Run *run, int64_t index, double t) {
   if (index < 0) return 0.0;
   const double *step = kept_step(run, index);
-  return (t - step[0]) / (step[1] - step[0]);
+  return (t - step[0]) * step[2];
 }
 
 /* The same, but exactly at an end of the step where the time is the same as that: from both sides of an instant, a signal
@@ -97,10 +97,10 @@ void bound_delayed(Run *run, int64_t j, double from, double to, double bounds[4]
   for (int64_t index = step_at(run, j, begin, 1) < last ? step_at(run, j, begin, 1) : last; index <= last; index++) {
     double c[5] = {index < 0 ? run->before[j] : 0.0, 0.0, 0.0, 0.0, 0.0}, part[4], scale = 1.0, a = 0.0, b = 0.0;
     if (index >= 0) {
-      const double *step = kept_step(run, index), *w = step + 2 + 5 * j;
+      const double *step = kept_step(run, index), *w = step + STEP_HEAD + TERMS * j;
       a = largest(place_in(run, index, begin), 0.0);
       b = least(largest(place_in(run, index, end), a), 1.0);
-      scale = run->h_tried / (step[1] - step[0]);
+      scale = run->h_tried * step[2];
       c[0] = w[0];
       c[1] = w[1] - w[0] + w[2];
       c[2] = w[3] - w[2];
@@ -125,9 +125,9 @@ void bound_delayed(Run *run, int64_t j, double from, double to, double bounds[4]
 static void fit(const double *nodes, int64_t n, int64_t j, double *terms) {
   double w0 = nodes[j], w1 = nodes[4 * n + j];
   /* What is left of the line, divided by theta (1 - theta) at 1/4, 1/2 and 3/4. */
-  double first = (nodes[n + j] - (0.75 * w0 + 0.25 * w1)) / 0.1875;
-  double middle = (nodes[2 * n + j] - 0.5 * (w0 + w1)) / 0.25;
-  double last = (nodes[3 * n + j] - (0.25 * w0 + 0.75 * w1)) / 0.1875;
+  double first = (nodes[n + j] - (0.75 * w0 + 0.25 * w1)) * (16.0 / 3.0);
+  double middle = (nodes[2 * n + j] - 0.5 * (w0 + w1)) * 4.0;
+  double last = (nodes[3 * n + j] - (0.25 * w0 + 0.75 * w1)) * (16.0 / 3.0);
   double c = 8.0 * (first - 2.0 * middle + last), b = 2.0 * (last - first) - c;
   terms[0] = w0;
   terms[1] = w1;
@@ -151,45 +151,66 @@ void keep_step(Run *run) {
       read_inside(run, t);
     call_kernel(run, run->model->delayed, t, state(run, POINT), run->nodes + k * n);
   }
-  double *step = append_row(run, &run->history, &run->n_history, &run->history_capacity, 2 + 5 * n, run->cursor);
+  double *step = append_row(run, &run->history, &run->n_history, &run->history_capacity, history_width(run), run->cursor);
   if (step == NULL) return;
   step[0] = run->t;
   step[1] = run->t_new;
-  for (int64_t j = 0; j < n; j++) fit(run->nodes, n, j, step + 2 + 5 * j);
-  /* A kink is a jump that has been integrated once. */
-  if (run->bent && run->theta_end >= 1.0) push_jump(run, run->t_new, 1);
+  step[2] = 1.0 / (run->t_new - run->t);
+  for (int64_t j = 0; j < n; j++) fit(run->nodes, n, j, step + STEP_HEAD + TERMS * j);
+  if (!run->bent || run->theta_end < 1.0) return;
+  push_jump(run, run->t_new, run->bent);
+  /* It may arrive before the segment ends as it was planned. */
+  double arrival = next_arrival(run);
+  if (arrival >= run->t_stop) return;
+  run->t_stop = run->t_left = arrival;
+  run->stop_is_tick = run->stop_is_break = 0;
 }
 
+/* A jump of the list: [t, level of each delayed signal]. */
+static double *kept_jump(const Run *run, int64_t index) { return run->jumps + (1 + run->model->n_d) * index; }
+
 /* Earliest time at which a delayed signal jumps or has a kink [s]. */
-double next_arrival(const Run *run) {
+double next_arrival(Run *run) {
   double t = INFINITY;
-  for (int64_t j = 0; j < run->model->n_d; j++)
-    if (run->next_jump[j] < run->n_jumps) t = least(t, run->jumps[2 * run->next_jump[j]] + run->delay[j]);
+  for (int64_t j = 0; j < run->model->n_d; j++) {
+    int64_t *next = &run->next_jump[j];
+    while (*next < run->n_jumps && kept_jump(run, *next)[1 + j] >= SMOOTH) ++*next;
+    if (*next < run->n_jumps) t = least(t, kept_jump(run, *next)[0] + run->delay[j]);
+  }
   return t;
 }
 
 /* Pass the jumps that have arrived by now; the lowest level of these and the one given. */
 int64_t pass_arrivals(Run *run, int64_t level) {
-  for (int64_t j = 0; j < run->model->n_d; j++)
+  for (int64_t j = 0; j < run->model->n_d; j++) {
+    run->arrived[j] = SMOOTH;
     for (; run->next_jump[j] < run->n_jumps; run->next_jump[j]++) {
-      const double *jump = run->jumps + 2 * run->next_jump[j];
+      const double *jump = kept_jump(run, run->next_jump[j]);
       if (!(jump[0] + run->delay[j] <= run->t)) break;
-      if ((int64_t)jump[1] < level) level = (int64_t)jump[1];
+      run->arrived[j] = at_most((int64_t)jump[1 + j], run->arrived[j]);
     }
+    level = at_most(run->arrived[j], level);
+  }
   return level;
 }
 
-/* What happened at a time will arrive after each delay. */
+/* What happened at a time with a level will arrive after each delay; and what has just arrived, once it has been integrated as
+   often as that takes. What has been integrated often enough is smooth. */
 void push_jump(Run *run, double t, int64_t level) {
-  if (run->n_jumps > 0 && run->jumps[2 * (run->n_jumps - 1)] == t) {
-    double *known = &run->jumps[2 * run->n_jumps - 1];
-    *known = least(*known, (double)level);
-    return;
+  int64_t n = run->model->n_d, smooth = at_least(run->method->order, run->model->delay_depth) + 1;
+  double *jump = run->n_jumps > 0 && kept_jump(run, run->n_jumps - 1)[0] == t ? kept_jump(run, run->n_jumps - 1) : NULL;
+  for (int64_t k = 0; k < n; k++) {
+    int64_t own = level;
+    for (int64_t j = 0; j < n && level >= SMOOTH; j++) own = at_most(run->arrived[j] + run->model->passage[j * n + k], own);
+    if (own >= smooth) continue;
+    if (jump == NULL) {
+      jump = append_row(run, &run->jumps, &run->n_jumps, &run->jump_capacity, 1 + n, run->next_jump);
+      if (jump == NULL) return;
+      jump[0] = t;
+      for (int64_t i = 0; i < n; i++) jump[1 + i] = SMOOTH;
+    }
+    jump[1 + k] = least(jump[1 + k], (double)own);
   }
-  double *jump = append_row(run, &run->jumps, &run->n_jumps, &run->jump_capacity, 2, run->next_jump);
-  if (jump == NULL) return;
-  jump[0] = t;
-  jump[1] = (double)level;
 }
 
 /* No past but that before the start. */

@@ -140,6 +140,7 @@ typedef struct {
   Kernel start_action;      /* [x, m] made consistent once at the start, after the tasks due there */
   Kernel projection;        /* [x, m]: x put back on the constraints at the end of each step; m is not used */
   const int64_t *limited;   /* which states have limits (n_limited) */
+  const int64_t *passage;   /* integrations from delayed signal j, row by row, to what delays keep as k, 1 at least (n_d * n_d) */
   const int64_t *condition_kind; /* of guards, limits and conditions, see JUMP (n_guards + 2 n_limited + n_conditions) */
   const int64_t *entries;   /* places in the box that bounds depend on (n_entries) */
   const int64_t *drive_p;   /* places of the parameters that decide drives, at least (n_drive_p) */
@@ -247,7 +248,8 @@ enum { JUMP, KINK, STAIR, TABLE, UNBOUNDED, STRAIGHT = 8, LATE = 16 };
    acted; -LOCATED: it was located and has acted. */
 enum { NOT_FIRED, LOCATED, JUMPED, JUMP_DONE };
 
-/* Level of an instant at which no delayed signal jumps; a jump has level 0, and one more for each integration. */
+/* Level of an instant at which no delayed signal jumps; a jump has level 1, and one more for each integration; 0 is of what
+   jumps by itself. */
 #define SMOOTH 1000000
 
 
@@ -319,7 +321,8 @@ typedef struct Run {
   int64_t was_rejected;
   int64_t n_too_long;     /* steps in a row that guards found too long */
   int64_t was_cut;        /* the proposal was cut short by the end of the segment */
-  int64_t bent;           /* the step ends where something bends */
+  int64_t bent;           /* the step ends where something bends: the level of that, 0: nothing does */
+  int64_t cut_level;      /* level of the change up to which the step is to be made again */
   int64_t tick;
   int64_t last_tick;
   int64_t tick_due;
@@ -453,6 +456,7 @@ typedef struct Run {
   int64_t *task_due;        /* tick at which each task is due next (n_tasks) */
   int64_t *cursor;          /* step of the history that each delay reads at the start of the step, -1 before t0 (n_d) */
   int64_t *next_jump;       /* first jump that has not reached each delayed signal yet (n_d) */
+  int64_t *arrived;         /* lowest level of what reached each of them at this instant (n_d) */
 
   /* Arrays that grow; their lengths stand above. */
   double *rows;             /* recorded [t, y, knot] */
@@ -461,9 +465,9 @@ typedef struct Run {
   int64_t probe_capacity;
   double *log;              /* events [t, guard] */
   int64_t log_capacity;
-  double *history;          /* steps [start, end, w0, w1, a, b, c of each delayed signal] */
+  double *history;          /* steps [start, end, 1 / length, w0, w1, a, b, c of each delayed signal] */
   int64_t history_capacity;
-  double *jumps;            /* [t, level] of what will reach delayed signals */
+  double *jumps;            /* [t, level of each delayed signal] of what will reach them */
   int64_t jump_capacity;
   double *pace;             /* [t, longest step here, longest step from there on] where drives change: see drives.c */
   int64_t pace_capacity;

@@ -20,7 +20,12 @@
 
 /* Put the end of the step between its limits; dense output keeps to the step's polynomial. */
 static void clip_end(Run *run) {
-  if (run->n_active > 0) need_dense(run);
+  if (run->n_active > 0 && !run->dense_known) {
+    /* The polynomial is that of the end as it was: it is made only where this is beyond a limit. */
+    copy_row(run, END, TRIAL);
+    if (!clip_row(run, run->t_new, TRIAL)) return;
+    need_dense(run);
+  }
   if (!clip_row(run, run->t_new, END)) return;
   run->end_known = -1;
   if (run->n_active > 0) guards_at(run, 1.0, G_END);

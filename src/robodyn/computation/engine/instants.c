@@ -106,12 +106,13 @@ int64_t run_ticks(Run *run) {
   return ENDED;
 }
 
-/* How smooth the delayed signals are here: 0 after a jump, also of what comes from outside; a tick's jump is followed only
-   through delays that feed one another directly. */
-static int64_t jump_level(const Run *run) {
-  int64_t depth = run->model->delay_depth, after_tick = at_least(run->method->order, depth) - depth;
-  if (run->x_changed || run->t <= run->t0 || (run->open_end && run->t >= run->t_end)) return 0;
-  return run->m_changed && after_tick < run->jump_level ? after_tick : run->jump_level;
+/* Level of what has jumped at this instant by itself, also from outside; a tick's jump is followed only through delays that
+   feed one another directly. SMOOTH: nothing has. */
+static int64_t own_level(const Run *run) {
+  int64_t depth = run->model->delay_depth;
+  int jumped = run->x_changed || run->t <= run->t0 || (run->open_end && run->t >= run->t_end) || run->jump_level == 0;
+  if (jumped) return 1;
+  return run->m_changed ? at_least(run->method->order, depth) - depth + 1 : SMOOTH;
 }
 
 /* Leave an instant: limits, signs of the guards, right side of the record, coming delayed jumps. At the start, before any
@@ -131,9 +132,8 @@ void settle_instant(Run *run) {
   if (run->x_changed || run->m_changed || run->jump_level < SMOOTH) run->broken = 1;
   record_instant(run);
   if (model->n_d > 0) {
-    /* Jumps integrated often enough are smooth. */
-    int64_t level = jump_level(run) + 1;
-    if (level <= at_least(run->method->order, model->delay_depth)) push_jump(run, run->t, level);
+    push_jump(run, run->t, SMOOTH);
+    if (own_level(run) < SMOOTH) push_jump(run, run->t, own_level(run));
   }
 }
 

@@ -93,6 +93,7 @@ static int64_t place_arrays(Run *run, double *block) {
   PLACE(task_due, model->n_tasks);
   PLACE(cursor, model->n_d);
   PLACE(next_jump, model->n_d);
+  PLACE(arrived, model->n_d);
 #undef PLACE
   return used;
 }
@@ -216,13 +217,13 @@ double *append_row(Run *run, double **rows, int64_t *count, int64_t *capacity, i
 static size_t block_size(const Run *run) { return (size_t)run->n_block * sizeof(double); }
 
 static size_t history_size(const Run *run, int64_t count) {
-  return (size_t)(count * (2 + 5 * run->model->n_d)) * sizeof(double);
+  return (size_t)(count * history_width(run)) * sizeof(double);
 }
 
-static size_t jump_size(int64_t count) { return (size_t)(2 * count) * sizeof(double); }
+static size_t jump_size(const Run *run, int64_t count) { return (size_t)(count * (1 + run->model->n_d)) * sizeof(double); }
 
 static size_t state_size(const Run *run, int64_t n_history, int64_t n_jumps) {
-  return N_SCALARS + block_size(run) + history_size(run, n_history) + jump_size(n_jumps);
+  return N_SCALARS + block_size(run) + history_size(run, n_history) + jump_size(run, n_jumps);
 }
 
 int64_t run_state_size(const Run *run) { return (int64_t)state_size(run, run->n_history, run->n_jumps); }
@@ -236,7 +237,7 @@ void run_save(const Run *run, void *state) {
   char *place = write_part(state, run, N_SCALARS);
   place = write_part(place, run->block, block_size(run));
   place = write_part(place, run->history, history_size(run, run->n_history));
-  write_part(place, run->jumps, jump_size(run->n_jumps));
+  write_part(place, run->jumps, jump_size(run, run->n_jumps));
 }
 
 static const char *read_part(const char *place, void *part, size_t size) {
@@ -252,14 +253,13 @@ int64_t run_restore(Run *run, const void *state, int64_t size) {
   if (saved.n_history < 0 || saved.n_jumps < 0) return 0;
   /* Rollback to a state that is not of this run, or cut short, is refused before anything changes. */
   if ((int64_t)state_size(run, saved.n_history, saved.n_jumps) != size) return 0;
-  int64_t width = 2 + 5 * run->model->n_d;
-  if (!reserve(run, &run->history, &run->history_capacity, width, saved.n_history)) return 0;
-  if (!reserve(run, &run->jumps, &run->jump_capacity, 2, saved.n_jumps)) return 0;
+  if (!reserve(run, &run->history, &run->history_capacity, history_width(run), saved.n_history)) return 0;
+  if (!reserve(run, &run->jumps, &run->jump_capacity, 1 + run->model->n_d, saved.n_jumps)) return 0;
   memcpy(run, &saved, N_SCALARS);
   run->method = run->is_stiff ? run->first_method->stiff : run->first_method;
   place = read_part(place, run->block, block_size(run));
   place = read_part(place, run->history, history_size(run, run->n_history));
-  read_part(place, run->jumps, jump_size(run->n_jumps));
+  read_part(place, run->jumps, jump_size(run, run->n_jumps));
   return 1;
 }
 

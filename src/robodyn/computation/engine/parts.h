@@ -68,6 +68,10 @@ static inline void copy_row(Run *run, int64_t source, int64_t target) {
 /* Numbers of a recorded row [t, y, knot]. */
 static inline int64_t row_width(const Run *run) { return run->model->n_y + 2; }
 
+/* Numbers of a step of the history: [start, end, 1 / length, terms of each delayed signal]. */
+enum { STEP_HEAD = 3, TERMS = 5 };
+static inline int64_t history_width(const Run *run) { return STEP_HEAD + TERMS * run->model->n_d; }
+
 /* A row of guard values. */
 static inline double *guard_row(const Run *run, int64_t index) {
   return run->guard_values + index * (run->model->n_guards + 2 * run->model->n_limited);
@@ -131,19 +135,19 @@ void read_inside(Run *run, double time);
 void read_rates(Run *run, double time);
 void keep_step(Run *run);
 void bound_delayed(Run *run, int64_t j, double from, double to, double bounds[4]);
-double next_arrival(const Run *run);
+double next_arrival(Run *run);
 int64_t pass_arrivals(Run *run, int64_t level);
 void push_jump(Run *run, double t, int64_t level);
 
 /* guards.c, roots.c, crossings.c */
 /* Units in the last place of time by which roots are known. */
 #define ROOT_ULPS 4.0
-/* A part of the step at whose ends a value has two signs. */
 typedef struct {
   double left, right, value_left, value_right;
 } Bracket;
-double close_bracket(Run *run, int64_t j, int64_t sign, Bracket b, double (*value_at)(Run *, double, int64_t));
+typedef double (*Value)(Run *run, double theta, int64_t j);
 double root_width(const Run *run);
+Bracket close_bracket(Run *run, Bracket b, double width, int64_t j, int64_t sign, int zero_crosses, Value value_at, double target);
 double guard_value_at(Run *run, double theta, int64_t j);
 double locate_root(Run *run, int64_t j, int64_t sign, double start, double end, double value_end, double before);
 double point_at(Run *run, double theta);

@@ -86,7 +86,8 @@ class EngineProblem:
     """A hybrid system as the engine sees it.
 
     Its fields are those of `Model` in engine.h: numbers, addresses, and tables as arrays of exactly the engine's types.
-    What is not given is 0 or empty; by default states have the scale 1, and no guard notes its side or has a problem.
+    What is not given is 0 or empty; by default states have the scale 1, no guard notes its side or has a problem, and
+    what a delay delivers is integrated once before another keeps it.
 
     Args:
         derivatives: makes jacobian and time_derivative where they are not given; called when a run turns out to be
@@ -103,6 +104,8 @@ class EngineProblem:
         for name, size, value in FILLED:
             if not len(self.__dict__[name]):
                 self._set({name: np.full(self.__dict__[size], value)})
+        if not len(self.passage):
+            self._set({"passage": np.ones(self.n_d**2)})
 
     if TYPE_CHECKING:
 

@@ -59,6 +59,13 @@ enum { FIRST_PAUSE = 2, LONGEST_PAUSE = 64 };
 #define BESIDE 4e-5
 /* Error that kinks may make in a step, as part of the allowed one. */
 #define KINK_ERROR 0.1
+/* Part of a step, and of the relative tolerance, in which something may bend at its start: of a bend at theta Runge-Kutta steps
+   are off by b_1 theta. */
+#define BEND_AT_START 0.1
+/* Error that may be made by what holds between two jumps, as part of the allowed one. */
+#define BETWEEN_ERROR 0.5
+/* How far beyond the root that it finds a line leads, as part of the way there: to the other side. */
+#define BEYOND 1e-3
 /* Steps in a row that may end at changes within this part of a step: then the rest is left to the error control. */
 #define SLIDING 1e-3
 enum { MOST_QUICK = 8 };
@@ -301,31 +308,50 @@ static int moves_one_way(const Run *run, int64_t j, double g_a, double g_b, doub
   return g_a + g_b - 2.0 * level > most && 2.0 * (level + 1.0) - g_a - g_b > most;
 }
 
-/* Value of a condition at a place of the step; zero is of the side that it was on. */
-static double condition_value_at(Run *run, double theta, int64_t j) {
-  double value = conditions_at(run, theta, V_POINT)[j - first_condition(run)];
-  return value != 0.0 ? value : (double)run->level[j] * DBL_MIN;
+static double condition_at(Run *run, double theta, int64_t j) {
+  return conditions_at(run, theta, V_POINT)[j - first_condition(run)];
 }
 
-/* Place in (a, b] from which on condition j has another level than on its left, to the resolution of time. */
+/* Right end of a bracket of the place where the value of condition j passes a whole number, and bends: what rows of a table
+   say of the other side is of no use. Each side has a line through its last two points, and the nearer one leads a little
+   beyond the root. */
+static double locate_bend(Run *run, int64_t j, double target, Bracket b) {
+  double width = root_width(run), place[2] = {b.left, b.right}, value[2] = {b.value_left, b.value_right}, slope[2] = {0.0, 0.0};
+  int rises = value[1] > value[0], slow = 0;
+  while (place[1] - place[0] > width) {
+    double length = place[1] - place[0], middle = 0.5 * (place[0] + place[1]), nearest = length;
+    for (int side = 0; side < 2 && slow < 2; side++) {
+      double way = -value[side] / slope[side];
+      if (!(fabs(way) < nearest)) continue;
+      nearest = fabs(way);
+      double next = place[side] + (1.0 + BEYOND) * way + (side ? -0.25 : 0.25) * width;
+      if (next > place[0] && next < place[1]) middle = next;
+    }
+    if (!(place[0] < middle && middle < place[1])) break;
+    double now = condition_at(run, middle, j) - target;
+    int side = rises ? now >= 0.0 : now < 0.0;
+    slope[side] = (now - value[side]) / (middle - place[side]);
+    place[side] = middle;
+    value[side] = now;
+    /* Lines that lead nowhere give way to halves. */
+    slow = slow < 2 && place[1] - place[0] > 0.5 * length ? slow + 1 : 0;
+  }
+  return place[1];
+}
+
+/* Place in (a, b] from which on condition j has another level than on its left, to the resolution of time: where its value is
+   zero, or the whole number that it passes. */
 static double locate_change(Run *run, int64_t j, double a, double b) {
-  int64_t first = first_condition(run), kind = kind_of(run, j);
-  if (kind <= KINK) {
-    /* Numbers that mostly are smooth. */
-    Bracket bracket = {a, b, condition_value_at(run, a, j), condition_value_at(run, b, j)};
-    int64_t sign = run->level[j];
-    if (sign_of(bracket.value_left) == sign && sign_of(bracket.value_right) != sign)
-      return close_bracket(run, j, sign, bracket, condition_value_at);
+  int64_t kind = kind_of(run, j), sign = run->level[j];
+  double value_a = condition_at(run, a, j), value_b = condition_at(run, b, j), target = 0.0;
+  if (kind > KINK) {
+    int rises = value_b > value_a;
+    target = (double)(run->level[j] + rises);
+    sign = rises ? -1 : 1;
   }
-  while (b - a > root_width(run)) {
-    double middle = 0.5 * (a + b);
-    if (!(a < middle && middle < b)) break;
-    if (differs(kind, run->level[j], level_of(kind, conditions_at(run, middle, V_POINT)[j - first])))
-      b = middle;
-    else
-      a = middle;
-  }
-  return b;
+  Bracket bracket = {a, b, value_a - target, value_b - target};
+  if (kind == TABLE) return locate_bend(run, j, target, bracket);
+  return close_bracket(run, bracket, root_width(run), j, sign, kind > KINK && sign < 0, condition_at, target).right;
 }
 
 /* Values of guards and conditions at one end of a part. */
@@ -410,6 +436,12 @@ static double kink_error(const Run *run, double theta) {
   return fabs(made / seen);
 }
 
+/* Level of what delays keep where condition j changes: it jumps or bends itself. 0: where its rates alone do, which is left to the
+   error control where that arrives. */
+static int64_t level_of_change(const Run *run, int64_t j) {
+  return run->model->condition_kind[j] & LATE ? 1 + !jumps_at(run, j) : 0;
+}
+
 /* Whether steps end where condition j changes, at a place of this one. The error estimate of an explicit method sees a jump
    badly, and not at all where it lies at some place in the step (at 0.42 of it for dopri5); none sees that of a signal which is
    delayed. At a kink steps end where it has made an error that counts. Other steps end where a condition changes that is back
@@ -423,6 +455,23 @@ static int must_end(const Run *run, int64_t j, double theta) {
 /* Time by which a step may end beside a change: as good as at it. */
 static double beside(const Run *run) { 
   return BESIDE * run->solver->rtol * largest(run->largest_step, run->h_tried) + 8.0 * INSTANT * time_resolution(run);
+}
+
+/* Whether what holds only between two jumps in a step, at places a before b, may matter: rates there that are off the mean
+   of those around it by df move the states by about df (b - a) h, which stages that see nothing of it do not know. */
+static int matters_between(Run *run, double a, double b) {
+  double *around = state(run, TRIAL), *rates = run->changed, length = (b - a) * run->h_tried;
+  const double *start = state(run, START), width = time_resolution(run) / run->h_tried;
+  const double places[3] = {largest(a - width, 0.0), least(b + width, 1.0), 0.5 * (a + b)};
+  for (int k = 0; k < 3; k++) {
+    double t = point_at(run, places[k]);
+    call_kernel(run, run->model->rhs, t, state(run, POINT), k ? rates : around);
+    for (int64_t i = 0; k == 1 && i < run->model->n_x; i++) around[i] = 0.5 * (around[i] + rates[i]);
+  }
+  run->evaluations += 3;
+  for (int64_t i = 0; i < run->model->n_x; i++)
+    if (!(fabs(rates[i] - around[i]) * length <= BETWEEN_ERROR * allowed_error(run, i, fabs(start[i])))) return 1;
+  return 0;
 }
 
 /* Whether changes follow one another so closely that they will not end; the last is at a time. One that several steps aim at, as
@@ -453,6 +502,7 @@ static int ends_at_change(Run *run, int64_t j, double place) {
   run->n_cuts++;
   run->changed_at = at;
   run->cut = length;
+  run->cut_level = level_of_change(run, j);
   return 1;
 }
 
@@ -544,7 +594,7 @@ double scan_step(Run *run) {
   double left = 0.0, width = 1.0, resolution = ROOT_ULPS * spacing(run->t_new) / run->h_tried;
   double shortest = largest(SHORTEST_PART, resolution), instant = INSTANT * time_resolution(run) / run->h_tried, begin = 0.0;
   int unproven = 0, left_known = 0, hopeless_known = 0, adaptive = run->method->adaptive != 0;
-  double spent = run->proof_work;
+  double spent = run->proof_work, last = -INFINITY;
   Change before = {INFINITY, -1, 1};
   /* A step that begins at a change, or at an instant that may be one, ends at the next: no stage may fall between them. */
   int begins = run->k == 0 || fabs(run->t - run->changed_at) <= beside(run);
@@ -558,17 +608,20 @@ double scan_step(Run *run) {
     for (int64_t j = first; j < count_all(run); j++) run->level[j] = ASIDE;
   } else if (run->model->n_conditions > 0 && instant < LEAVING_PART) {
     const double *values = conditions_at(run, instant, V_POINT);
-    int jumps = 0;
+    int jumps = 0, late = 0;
     for (int64_t j = first; j < count_all(run); j++) {
       int64_t level = level_of(kind_of(run, j), values[j - first]);
       if (run->level[j] == ASIDE) continue;
-      jumps |= jumps_at(run, j) && differs(kind_of(run, j), run->level[j], level);
+      int changes = jumps_at(run, j) && differs(kind_of(run, j), run->level[j], level);
+      jumps |= changes;
+      late |= changes && level_of_change(run, j) > 0;
       run->level[j] = level;
     }
     /* The slope at the start of the step is that of the other side: a very short one leads there. */
     if (jumps && adaptive && run->n_cuts < MOST_CUTS && 4.0 * instant < 1.0) {
       run->n_cuts = MOST_CUTS;
       run->across = run->cut = 2.0 * instant * run->h_tried;
+      run->cut_level = late;
       if (follows_quickly(run, run->t + run->cut)) run->cut = 0.0;
       if (run->cut > 0.0) return CUT;
     }
@@ -643,17 +696,25 @@ double scan_step(Run *run) {
     if (change.j >= first) {
       int64_t kind = kind_of(run, change.j), k = change.j - first, level = run->level[change.j];
       double value = conditions_at(run, change.place, V_POINT)[k];
-      int at_start = change.place <= instant;
+      /* A step made again up to a bend may end just before it: the next begins there, so near that no stage is off. */
+      int at_start = change.place <= (jumps_at(run, change.j) ? instant : largest(instant, BEND_AT_START * run->solver->rtol));
       int goes_back = change.place < 1.0 && !differs(kind, level, level_of(kind, conditions_at(run, 1.0, V_POINT)[k]));
       int follows = (change.place - before.place) * run->h_tried > beside(run);
       int since = before.j < 0 && begins && change.place * run->h_tried > beside(run);
-      int ends = adaptive && !at_start && (goes_back || follows || since || must_end(run, change.j, change.place));
+      int ends = adaptive && !at_start && must_end(run, change.j, change.place);
+      /* Between two jumps, of which the second may undo the first; from one bend to the next rates may go anywhere. */
+      int judged = (change.place - last) * run->h_tried <= beside(run);
+      if (adaptive && !at_start && !ends && (follows || since) && !judged) {
+        int bends = !jumps_at(run, change.j) || (follows && !jumps_at(run, before.j));
+        ends = bends || matters_between(run, follows ? before.place : 0.0, change.place);
+      }
       Change end_at = follows ? before : change;
       if (ends && ends_at_change(run, end_at.j, end_at.place)) return CUT;
       if (!at_start && before.j < 0) before = change;
+      last = change.place;
       /* At the end of a step it is where it belongs; elsewhere it is left to the error control. */
       if (adaptive && (1.0 - change.place) * run->h_tried <= beside(run))
-        run->bent = 1;
+        run->bent = level_of_change(run, change.j);
       else if (ends && !unproven++)
         note_unproven(run, change.j, change.place, 0);
       run->level[change.j] = level_of(kind, value);
@@ -701,7 +762,8 @@ int changes_between(Run *run, int allowed) {
     place = locate_change(run, changed, 0.0, least(place, 1.0));
     values = conditions_at(run, place, V_POINT);
   }
-  return changed >= 0 && ends_at_change(run, changed, place);
+  /* So near to its start, what a step says whose error is forbidden may be nothing but that. */
+  return changed >= 0 && place >= LEAVING_PART && ends_at_change(run, changed, place);
 }
 
 /* Whether nothing is proven of the step just made because that would cost too much: it is noted. */

@@ -80,14 +80,12 @@ static double interpolate(double a, double b, double c, double fa, double fb, do
   return fa / (fb - fa) * (fc / (fb - fc)) + (c - a) / (b - a) * (fa / (fc - fa)) * (fb / (fc - fb));
 }
 
-/* Places that are nearer to each other are one. */
-double root_width(const Run *run) {
-  return ROOT_ULPS * spacing(largest(fabs(run->t), fabs(run->t_new))) / run->h_tried;
-}
+/* A few units in the last place of t, as part of the step. */
+double root_width(const Run *run) { return ROOT_ULPS * spacing(largest(fabs(run->t), fabs(run->t_new))) / run->h_tried; }
 
-/* Right end of a bracket made as narrow as that: at its left end number j of the values has a sign, at its right end not. */
-double close_bracket(Run *run, int64_t j, int64_t sign, Bracket b, double (*value_at)(Run *, double, int64_t)) {
-  double width = root_width(run);
+/* The bracket no wider than that: its left end keeps its sign, the right end has the other one, or is zero where that
+   counts as crossed. What is zero there is value_at(run, theta, j) - target. */
+Bracket close_bracket(Run *run, Bracket b, double width, int64_t j, int64_t sign, int zero_crosses, Value value_at, double target) {
   /* The end moved last is a; b.left and b.right in turn, as they move; the place left is c. */
   double c = NAN, value_c = NAN;
   int moved_right = 0;
@@ -101,22 +99,23 @@ double close_bracket(Run *run, int64_t j, int64_t sign, Bracket b, double (*valu
     double middle = b.left + length * least(largest(part, nearest), 1.0 - nearest);
     if (!(b.left < middle && middle < b.right)) middle = 0.5 * (b.left + b.right);
     if (middle == b.left || middle == b.right) break;
-    double value = value_at(run, middle, j);
-    moved_right = sign_of(value) != sign;
+    double value = value_at(run, middle, j) - target;
+    moved_right = zero_crosses ? sign_of(value) != sign : sign_of(value) == -sign;
     c = moved_right ? b.right : b.left;
     value_c = moved_right ? b.value_right : b.value_left;
     b = moved_right ? (Bracket){b.left, middle, b.value_left, value} : (Bracket){middle, b.right, value, b.value_right};
   }
-  return b.right;
+  return b;
 }
 
 /* Right end of a bracket of the root of guard j, a few units in the last place of t wide. A root beyond a place, which is
    of no interest, is not located: the bracket's right end as it is. */
 double locate_root(Run *run, int64_t j, int64_t sign, double start, double end, double value_end, double before) {
+  double width = root_width(run);
   need_dense(run);
   Bracket b = enter_bracket(run, j, sign, start, end, value_end);
   if (b.left == b.right) return find_return(run, j, sign, start, end);
   b = narrow(run, j, sign, b);
-  if (b.left >= before && b.right > before + 2.0 * root_width(run)) return b.right;
-  return close_bracket(run, j, sign, b, guard_value_at);
+  if (b.left >= before && b.right > before + 2.0 * width) return b.right;
+  return close_bracket(run, b, width, j, sign, 1, guard_value_at, 0.0).right;
 }

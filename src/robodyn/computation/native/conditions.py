@@ -22,6 +22,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from robodyn.base import frozen
 from robodyn.base.symbolic import tables
 
@@ -41,6 +43,8 @@ row of a table. UNBOUNDED: it is too long an expression to be bounded."""
 STRAIGHT, LATE = 8, 16
 """Added to the kind of a condition: it is affine in time and states, so that along a line it never changes back; what a
 delay keeps depends on it."""
+ROUNDING = 2.0**-50
+"""What a part of a row is below 1, for each row."""
 LONGEST = 3000
 """Operations of a guard or condition whose bounds are worth their compilation: those of forces in contacts and of
 friction that holds a large mechanism are longer, and would be too wide to decide anything."""
@@ -93,7 +97,8 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
     kinds += [kind + STRAIGHT * (degrees[i] <= 1) + LATE * (i in late) for i, kind in short.items()]
     if all(kind == UNBOUNDED for kind in kinds):
         return Conditions({}, omitted=len(kinds_by_node))
-    points = builder.finish(CONDITIONS, sizes, [short])
+    places = [_place_in_table(builder, i) if kind == TABLE else i for i, kind in short.items()]
+    points = builder.finish(CONDITIONS, sizes, [places])
     # A number in the place of what is not bounded.
     outputs = [
         i if kind != UNBOUNDED else builder.add(("const", 1.0))
@@ -108,6 +113,19 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
     work = len(bounds.nodes) + len(drifts.nodes)
     omitted = len(kinds_by_node) - len(short)
     return Conditions(bounding, tuple(kinds), len(short), omitted, work, tuple(sorted({*used, *also})))
+
+
+def _place_in_table(builder: Builder, row: int) -> int:
+    """The row and how far in it, below 1: its whole number is the row, and the place rises through all of them."""
+    _, number, x = builder.nodes[row]
+    knots = np.array(tables.lookup(number).values)
+    slopes = 1.0 / np.diff(knots, append=2.0 * knots[-1] - knots[-2] if len(knots) > 1 else knots[-1] + 1.0)
+    tabled = (knots, slopes)
+    begin, slope = (builder.add(("gather", tables.register(tables.GATHER, values), row)) for values in tabled)
+    part = builder.add(("mul", builder.add(("sub", x, begin)), slope))
+    below = builder.add(("const", 1.0 - len(knots) * ROUNDING))
+    part = builder.add(("fmin", builder.add(("fmax", part, builder.add(("const", 0.0)))), below))
+    return builder.add(("add", row, part))
 
 
 def _is_short(nodes: list[Node], number: int) -> bool:

@@ -75,6 +75,7 @@ def model_fields(
         "base_numerator": base.numerator,
         "base_denominator": base.denominator,
         "limited": list(system.limited),
+        "passage": system.delay_passage,
         "condition_kind": list(conditions.kinds),
         "entries": list(conditions.entries),
         "task": [at(tick.function) for tick in ticks],
