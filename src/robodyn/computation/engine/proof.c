@@ -762,8 +762,8 @@ int changes_between(Run *run, int allowed) {
     place = locate_change(run, changed, 0.0, least(place, 1.0));
     values = conditions_at(run, place, V_POINT);
   }
-  /* So near to its start, what a step says whose error is forbidden may be nothing but that. */
-  return changed >= 0 && place >= LEAVING_PART && ends_at_change(run, changed, place);
+  /* A bend so near to its start, in a step whose error is forbidden, may be nothing but that error. */
+  return changed >= 0 && (jumps_at(run, changed) || place >= LEAVING_PART) && ends_at_change(run, changed, place);
 }
 
 /* Whether nothing is proven of the step just made because that would cost too much: it is noted. */
