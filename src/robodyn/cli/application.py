@@ -146,7 +146,7 @@ class Commands(TyperGroup):
                 print_json({"error": BadInput(error.format_message()).to_plain()})
             raise
         except KeyboardInterrupt as error:
-            messages.print("; ".join(["robodyn: interrupted", *getattr(error, "__notes__", ())]))
+            messages.print("; ".join(["robodyn: interrupted", *vars(error).get("__notes__", ())]))
             if as_json:
                 print_json({"error": {"kind": "interrupted", "exit_code": INTERRUPTED}})
             raise typer.Exit(INTERRUPTED) from error
