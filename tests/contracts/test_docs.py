@@ -294,7 +294,8 @@ def test_commands_of_all_other_texts_are_read_by_the_command_line():
 
 def test_options_that_pages_name_are_options():
     others = {"--help", "--version", "--install-completion", "--no-deps", "--hex", "--events", "--count"}
-    others |= set(re.findall(r'"(--[a-z]+)"', (ROOT / "benchmarks" / "__main__.py").read_text(encoding="utf-8")))
+    for program in (ROOT / "benchmarks" / "__main__.py", *sorted(ROOT.glob("tests/soak/*.py"))):
+        others |= set(re.findall(r'"(--[a-z]+)"', program.read_text(encoding="utf-8")))
     group = typer.testing._get_command(app)
     parameters = [one for command in command_names() for one in group.get_command(None, command).params]
     known = others | {option for one in parameters for option in (*one.opts, *one.secondary_opts)}
