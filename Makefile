@@ -151,9 +151,12 @@ lint: $(VENV)/.checkable
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# `make bench OPTIONS='--page docs/benchmarks.md'` writes what it finds into the page.
+OPTIONS ?=
+
 bench: setup
 	$(INSTALL) --editable '.[bench]'
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(OPTIONS)
 
 # Pages of the studies are written once; `make clean` removes them. The site needs nothing of what tests need.
 STUDY_PAGES := $(patsubst %,docs/studies/%.md,scara epaas constraints rx90 cosimulation)

@@ -171,7 +171,9 @@ def test_the_law_that_made_the_data_wins_by_simulation_and_what_cannot_be_told_i
 def test_both_comparisons_of_laws_go_by_one_declaration():
     direct, simulated = set(comparable_laws()), set(comparable_laws(simulated=True))
     assert direct - simulated == {"cogging_torque", "torque_ripple", "uneven_friction"}
-    assert simulated - direct >= {"stick_friction", "lugre_friction", "warm_friction", "elastic_gear", "backlash_gear"}
+    assert simulated - direct >= {"stick_friction", "lugre_friction", "elastic_gear", "backlash_gear"}
+    # Friction that warms up has a state, of which a long log tells the course.
+    assert "warm_friction" in direct & simulated
 
 
 def rail(law, numbers, **more):

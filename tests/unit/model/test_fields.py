@@ -10,12 +10,14 @@ from robodyn import Block, Body, Machine, ModelError, Scenario, Solver
 from robodyn.base.errors import FlawList
 from robodyn.base.spatial import Pose, about_axis
 from robodyn.computation.engine.tableaus import (
+    CONTACT_STEP,
     ESDIRK,
     EXPLICIT,
     FUSED_STEP,
     IMPLICIT_STEP,
     METHODS,
     ROSENBROCK,
+    STABILISED,
     SYMPLECTIC,
     method_table,
 )
@@ -156,11 +158,10 @@ def test_a_table_of_a_file_becomes_one_and_flaws_name_its_keys(tmp_path):
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_what_is_said_of_a_method_is_what_its_coefficients_are(name):
-    table, families = method_table(name), {EXPLICIT: "explicit", SYMPLECTIC: "symplectic"}
-    families |= dict.fromkeys((ROSENBROCK, ESDIRK), "stiff") | {
-        IMPLICIT_STEP: "implicit_step",
-        FUSED_STEP: "fused_step",
-    }
+    table = method_table(name)
+    families = dict.fromkeys((EXPLICIT, STABILISED), "explicit") | dict.fromkeys((ROSENBROCK, ESDIRK), "stiff")
+    families |= {SYMPLECTIC: "symplectic", IMPLICIT_STEP: "implicit_step", FUSED_STEP: "fused_step"}
+    families[CONTACT_STEP] = "contact_step"
     said = KNOWN[name]
     assert (said.order, said.family, said.adaptive) == (table.order, families[table.family], bool(table.adaptive))
     assert set(KNOWN) == set(METHODS) == set(Solver.names())

@@ -74,7 +74,7 @@ def quadruped(
     machine = Machine("quadruped", quadruped_mechanism(), _motors(gait) if powered else (), contacts=contacts)
     stance = walking_leg(0.0, **gait)
     initial = {f"{leg}_{joint}.position": float(stance[f"{joint}_angle"]) for leg in LEGS for joint in ("hip", "knee")}
-    solver = Solver("dopri5" if rigid else "rkc", rtol=1e-5, atol=1e-7)
+    solver = Solver("dopri5" if rigid else "auto", rtol=1e-5, atol=1e-7)
     return Scenario(
         "quadruped",
         machine,
