@@ -161,7 +161,12 @@ def run(
         how: dict[str, Any] = {"signals": signals, "told_statistics": statistics, "results": key_results(result)}
         return keep_run(result, path, record_tolerance or 0.0, **how)
     allowed = read_limit(limit)
-    seconds = None if last is None else read_option("last", last, "s")
+    from robodyn.description.files.units import read_quantity
+
+    try:
+        seconds = None if last is None else read_quantity(last, "s", bare=True)
+    except UnitError as error:
+        raise fail(f"--last {last}: {error}") from error
     what = load_scenario(scenario)
     if causes and len(phases_of(what)) > 1:
         raise fail("--causes: an error budget needs a single scenario, not a sequence")
@@ -189,16 +194,6 @@ def run(
         budget = analysis.split_deviation(systems[0])
     results = key_results(result, limit=allowed, budget=budget)
     return KeptRun(result, path, unstable, signals, statistics, results)
-
-
-def read_option(name: str, text: str, unit: str) -> float:
-    """A quantity of an option."""
-    from robodyn.description.files.units import read_quantity
-
-    try:
-        return read_quantity(text, unit, unit, bare=True)
-    except UnitError as error:
-        raise fail(f"--{name} {text}: {error}") from error
 
 
 def run_unit(

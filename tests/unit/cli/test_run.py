@@ -149,3 +149,11 @@ def test_a_pattern_sets_all_that_fit_it_and_a_name_after_it_has_the_last_word(in
     wrong = invoke("run", "double-pendulum", "--set", "*.mas=1")
     assert wrong.exit_code == 2
     assert "there is no number '*.mas'" in wrong.output
+
+
+@pytest.mark.parametrize("last", ["0.05", "50 ms"])
+def test_the_end_of_a_run_alone_may_be_kept(invoke, quick, tmp_path, last):
+    assert invoke("run", quick, "--last", last, "--rate", "1000", "--record-tolerance", "0").exit_code == 0
+    run = load(tmp_path / "out" / "quick.run")
+    assert run.time[0] == pytest.approx(0.15, abs=1.5e-3)
+    assert run.time[-1] == 0.2
