@@ -73,7 +73,7 @@ def test_errors_are_those_of_the_first_rows_too_where_a_signal_grows(make_single
     encoder = rows.Encoder(1, TOLERANCE)
     block = encoder.encode(run.time[:400], run.values[:400], np.zeros(400, bool))
     assert encoder.largest[0] == run.values[399, 0]
-    assert rows.Block(lambda place, length: block[place : place + length], 0, len(block)).table["quantum"][2] < 1e-22
+    assert rows.RowBlock(lambda place, length: block[place : place + length], 0, len(block)).table["quantum"][2] < 1e-22
 
 
 def test_probes_are_kept_beside_the_rows(long_run, stored):
@@ -158,8 +158,8 @@ def test_a_file_is_read_alike_without_this_library(stored):
 
 def test_only_signals_that_are_asked_for_are_read(stored, monkeypatch):
     read, asked = load(stored), []
-    planes = rows.Block.planes
-    monkeypatch.setattr(rows.Block, "planes", lambda self, k: asked.append(k) or planes(self, k))
+    planes = rows.RowBlock.planes
+    monkeypatch.setattr(rows.RowBlock, "planes", lambda self, k: asked.append(k) or planes(self, k))
     assert repr(read).startswith("<Run of bounce: 1500 rows of 9 signals")
     assert not asked
     assert np.isfinite(read["noise"](read.time[700]))

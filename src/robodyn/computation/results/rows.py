@@ -172,7 +172,7 @@ def _expect_points(time: Array, knots: Booleans) -> tuple[Booleans, Callable[[Ar
     return inner, expect
 
 
-class Block:
+class RowBlock:
     """A block in a file, of which the head and the table have been read.
 
     Attributes:
@@ -231,7 +231,7 @@ class Block:
 
 
 @lru_cache(maxsize=64)
-def _weights_of(block: Block) -> Array:
+def _weights_of(block: RowBlock) -> Array:
     """Those of the blocks that were read last: signals are mostly read one after the other."""
     return _weights(block.time())
 
@@ -271,7 +271,7 @@ class StoredRows:
     """
 
     def __init__(
-        self, source: FileSource | MemorySource, blocks: Sequence[Block], n_signals: int, has_knots: bool = True
+        self, source: FileSource | MemorySource, blocks: Sequence[RowBlock], n_signals: int, has_knots: bool = True
     ) -> None:
         self.source, self.blocks, self.n_signals, self.has_knots = source, list(blocks), n_signals, has_knots
         for block in blocks:
@@ -283,7 +283,7 @@ class StoredRows:
 
     def time(self) -> Array:
         """Times of all rows [s]."""
-        time: Array = self._join([np.zeros(0)], Block.time)
+        time: Array = self._join([np.zeros(0)], RowBlock.time)
         try:
             check_time(time)
         except ValueError as error:
@@ -292,7 +292,7 @@ class StoredRows:
 
     def knots(self) -> Booleans | None:
         """Rows across which nothing is interpolated."""
-        return self._join([np.zeros(0, bool)], Block.knots) if self.has_knots else None
+        return self._join([np.zeros(0, bool)], RowBlock.knots) if self.has_knots else None
 
     def signals(self, columns: Sequence[int] | None = None) -> Array:
         """Values of some signals, by default of all of them, a column each."""
@@ -305,7 +305,7 @@ class StoredRows:
         rows = StoredRows(self.source, [self.blocks[k]], self.n_signals)
         return rows.time(), rows.signals(), np.asarray(rows.knots())
 
-    def _join(self, parts: list[Any], read: Callable[[Block], Array]) -> Any:
+    def _join(self, parts: list[Any], read: Callable[[RowBlock], Array]) -> Any:
         try:
             return np.concatenate([*parts, *(read(block) for block in self.blocks)])
         except (BlockError, OSError) as error:

@@ -42,11 +42,11 @@ from .outcome import Certificate, Check, Outcome, OutcomeKind
 from .provenance import PlainDict
 from .rows import (
     LARGEST_TOLERANCE,
-    Block,
     BlockError,
     Encoder,
     FileSource,
     MemorySource,
+    RowBlock,
     RunFileError,
     StoredRows,
     block_size,
@@ -175,7 +175,7 @@ class RunWriter:
     """
 
     def __init__(self, path: str | Path, n_signals: int, tolerance: float = 0.0, begin: Run | None = None) -> None:
-        self.path, self.encoder, self.blocks = Path(path), Encoder(n_signals, tolerance), list[Block]()
+        self.path, self.encoder, self.blocks = Path(path), Encoder(n_signals, tolerance), list[RowBlock]()
         with ExitStack() as stack:
             draft = stack.enter_context(replacing(path, visible=begin is not None))
             self.zip = ZipWriter(stack.enter_context(open(draft, "xb+")))
@@ -198,7 +198,7 @@ class RunWriter:
         del self.zip.members[len(self.blocks) + self.first :]
         self.zip.add(f"{ROWS}{len(self.blocks):06}", self.encoder.encode(time, values, knots))
         member = self.zip.members[-1]
-        self.blocks.append(Block(self.source.read, member.place, member.size))
+        self.blocks.append(RowBlock(self.source.read, member.place, member.size))
 
     def drop(self) -> None:
         """Take back the last rows: on a full disk they make room for what they mean."""
@@ -353,12 +353,12 @@ def _recover_run(source: MemorySource | FileSource, file: BinaryIO) -> Run:
     return from_record(head | {"outcome": write_record(Outcome(OutcomeKind.INTERRUPTED, sentence, until))}, rows)
 
 
-def _find_blocks(source: MemorySource | FileSource, members: Sequence[Member], prefix: str) -> dict[str, Block]:
+def _find_blocks(source: MemorySource | FileSource, members: Sequence[Member], prefix: str) -> dict[str, RowBlock]:
     """The blocks of one kind, in their order."""
     chosen = [member for member in members if member.name.startswith(prefix)]
     if any(member.method != STORED or member.size != member.full_size for member in chosen):
         raise ArchiveError("its rows are packed in another way")
-    return {member.name: Block(source.read, member.place, member.size) for member in chosen}
+    return {member.name: RowBlock(source.read, member.place, member.size) for member in chosen}
 
 
 def _read_text(source: MemorySource | FileSource, member: Member | None) -> bytes | None:

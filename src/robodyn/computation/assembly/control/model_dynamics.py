@@ -62,7 +62,7 @@ class ModelFunctions:
 
 
 @frozen(eq=False)
-class Scales:
+class JacobianScales:
     """Units of the task's rows and of the axes: 1 rad, or the machine's size [m]."""
 
     rows: Array
@@ -350,7 +350,7 @@ class ModelDynamics:
         finder: StateFinder,
         friction: Friction,
         rubs: bool,
-        scales: Scales,
+        scales: JacobianScales,
     ) -> None:
         """
         Args:

@@ -42,10 +42,10 @@ from robodyn.description.model.block import JointBlock, name_results
 from robodyn.description.model.control_model import ControlModel, TaskRow, TaskRows
 
 from .model_dynamics import (
+    JacobianScales,
     ModelDynamics,
     ModelFunctions,
     ModelInputs,
-    Scales,
     StateFinder,
 )
 
@@ -66,7 +66,7 @@ class ModelInfo:
     axes: tuple[str, ...]
     rows: TaskRows
     functions: ModelFunctions
-    scales: Scales
+    scales: JacobianScales
     positions: Mapping[str, float]
     velocities: Mapping[str, float]
     determined: bool
@@ -424,16 +424,16 @@ def _steady(results: Callable[[Mapping[str, Any]], dict[str, Any]], arguments: M
 # Scales of a task's Jacobian: how large are its entries, when lengths are measured by the machine's size?
 
 
-def find_scales(system: System, axes: Sequence[str], rows: TaskRows, functions: ModelFunctions) -> Scales:
+def find_scales(system: System, axes: Sequence[str], rows: TaskRows, functions: ModelFunctions) -> JacobianScales:
     """The scales of a machine at its start; of more axes than motions those of forces, by what moves without
     constraints."""
     if functions.is_overactuated:
         start = system.described.x[: system.n_q]
         root = np.sqrt(free_mobilities(functions, start))
-        return Scales(root[len(axes) :], 1 / root[: len(axes)])
+        return JacobianScales(root[len(axes) :], 1 / root[: len(axes)])
     size = machine_size(system)
     units = {info.name: size if info.unit == "m" else 1.0 for info in system.signals}
-    return Scales(
+    return JacobianScales(
         np.array([1.0 if row.rotates else units[row.name] for row in rows.all]),
         np.array([units[f"{axis}.position"] for axis in axes]),
     )
